@@ -1,0 +1,25 @@
+//! Reading datasets: examples, splits and lexicons.
+//!
+//! The key decision is that **bad input is somebody's file, so the error is about that file**: every
+//! [`DataError`] names the path, the line where there is one, and what to do. Nothing is skipped
+//! silently and nothing panics.
+//!
+//! - [`Overnight`] is a folder of the benchmark; see its description for the layout.
+//! - [`read_lexicon`] takes the phrases of properties, types and values from SEMPRE's grammar files.
+//!
+//! ```
+//! use xpr_data::read_lexicon;
+//!
+//! let entries = read_lexicon("(rule $RelNP (start time) (ConstantFn (string start_time)))")?;
+//! assert_eq!(entries[0].phrase, "start time");
+//! assert_eq!(entries[0].symbol, "( string start_time )");
+//! # Ok::<(), xpr_data::LineError>(())
+//! ```
+
+mod error;
+mod lexicon;
+mod overnight;
+
+pub use error::{DataError, LineError};
+pub use lexicon::{LexiconEntry, read_lexicon};
+pub use overnight::{Example, Overnight, Part, read_examples};

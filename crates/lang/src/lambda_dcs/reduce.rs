@@ -1,0 +1,158 @@
+//! Applying lambdas.
+//!
+//! As SEMPRE does it: from the outside in, by name and without renaming, so that a variable of an
+//! argument can be captured by a lambda it lands under. Unlike SEMPRE it always ends: each step
+//! costs fuel, and a form that burns it all is an error.
+
+use super::form::{Atom, Children, Form, FormNode, NodeId};
+use super::{MAX_DEPTH, MAX_NODES};
+use crate::SyntaxError;
+
+/// Applies every lambda of the tree at `root` and gives the new root.
+pub(super) fn reduce(form: &mut Form, root: NodeId) -> Result<NodeId, SyntaxError> {
+    if !form.nodes.iter().any(|node| matches!(node, FormNode::Apply { .. })) {
+        return Ok(root);
+    }
+    let mut reduction = Reduction { form, fuel: 4 * MAX_NODES };
+    let root = reduction.reduce(root, 0)?;
+    // Arguments are shared, not copied; as a tree the form may still be too large.
+    let mut budget = MAX_NODES;
+    reduction.unfold(root, 0, &mut budget)?;
+    Ok(root)
+}
+
+fn too_much(what: &str) -> SyntaxError {
+    SyntaxError { column: 1, message: format!("the lambdas of this form {what}") }
+}
+
+struct Reduction<'a> {
+    form: &'a mut Form,
+    fuel: usize,
+}
+
+impl Reduction<'_> {
+    fn burn(&mut self, depth: usize) -> Result<(), SyntaxError> {
+        self.fuel = self.fuel.checked_sub(1).ok_or_else(|| too_much("do not come to an end"))?;
+        // Twice the depth of a text: arguments may land at the bottom of a body.
+        if depth > 2 * MAX_DEPTH { Err(too_much("nest too deep")) } else { Ok(()) }
+    }
+
+    fn reduce(&mut self, id: NodeId, depth: usize) -> Result<NodeId, SyntaxError> {
+        self.burn(depth)?;
+        match self.form.node(id) {
+            FormNode::Apply { function, argument } => {
+                let reduced = self.reduce(function, depth + 1)?;
+                if let FormNode::Lambda { variable, body } = self.form.node(reduced) {
+                    let applied = self.substitute(body, variable, argument, depth + 1)?;
+                    return self.reduce(applied, depth + 1);
+                }
+                let argument_reduced = self.reduce(argument, depth + 1)?;
+                if (reduced, argument_reduced) == (function, argument) {
+                    return Ok(id);
+                }
+                Ok(self.form.push(FormNode::Apply { function: reduced, argument: argument_reduced }))
+            }
+            _ => self.rebuild(id, |reduction, child| reduction.reduce(child, depth + 1)),
+        }
+    }
+
+    /// The tree at `id` with `argument` for every free `( var variable )`.
+    fn substitute(
+        &mut self,
+        id: NodeId,
+        variable: Atom,
+        argument: NodeId,
+        depth: usize,
+    ) -> Result<NodeId, SyntaxError> {
+        self.burn(depth)?;
+        match self.form.node(id) {
+            FormNode::Variable(name) if self.same(name, variable) => Ok(argument),
+            FormNode::Lambda { variable: bound, .. } if self.same(bound, variable) => Ok(id),
+            FormNode::Apply { function, argument: inner } => {
+                let new_function = self.substitute(function, variable, argument, depth + 1)?;
+                let new_inner = self.substitute(inner, variable, argument, depth + 1)?;
+                if (new_function, new_inner) == (function, inner) {
+                    return Ok(id);
+                }
+                Ok(self.form.push(FormNode::Apply { function: new_function, argument: new_inner }))
+            }
+            _ => self.rebuild(id, |reduction, child| {
+                reduction.substitute(child, variable, argument, depth + 1)
+            }),
+        }
+    }
+
+    fn same(&self, left: Atom, right: Atom) -> bool {
+        self.form.atom(left) == self.form.atom(right)
+    }
+
+    /// The node at `id` with `change` done to each of its children; the node itself if none changes.
+    fn rebuild(
+        &mut self,
+        id: NodeId,
+        mut change: impl FnMut(&mut Self, NodeId) -> Result<NodeId, SyntaxError>,
+    ) -> Result<NodeId, SyntaxError> {
+        let node = self.form.node(id);
+        let new_node = match node {
+            FormNode::Call { function, arguments } => {
+                let function = change(self, function)?;
+                let arguments = self.rebuild_run(arguments, change)?;
+                FormNode::Call { function, arguments }
+            }
+            FormNode::Lambda { variable, body } => FormNode::Lambda { variable, body: change(self, body)? },
+            FormNode::Unsupported { keyword, arguments } => {
+                FormNode::Unsupported { keyword, arguments: self.rebuild_run(arguments, change)? }
+            }
+            _ => return Ok(id),
+        };
+        Ok(if new_node == node { id } else { self.form.push(new_node) })
+    }
+
+    fn rebuild_run(
+        &mut self,
+        run: Children,
+        mut change: impl FnMut(&mut Self, NodeId) -> Result<NodeId, SyntaxError>,
+    ) -> Result<Children, SyntaxError> {
+        let first = self.form.pending.len();
+        let mut changed = false;
+        for index in run.start..run.start + run.len {
+            let child = self.form.children[index as usize];
+            let new_child = change(self, child)?;
+            changed |= new_child != child;
+            self.form.pending.push(new_child);
+        }
+        let start = self.form.children.len() as u32;
+        if changed {
+            self.form.children.extend_from_slice(&self.form.pending[first..]);
+        }
+        self.form.pending.truncate(first);
+        Ok(if changed { Children { start, len: run.len } } else { run })
+    }
+
+    /// Counts the nodes of the tree, shared ones as often as they occur, against a budget.
+    fn unfold(&self, id: NodeId, depth: usize, budget: &mut usize) -> Result<(), SyntaxError> {
+        *budget = budget.checked_sub(1).ok_or_else(|| too_much("make it too large"))?;
+        // The canonical text must be readable: a value at the bottom has a bracket of its own.
+        if depth >= MAX_DEPTH {
+            return Err(too_much("nest too deep"));
+        }
+        match self.form.node(id) {
+            FormNode::Call { function, arguments } => {
+                self.unfold(function, depth + 1, budget)?;
+                self.unfold_run(arguments, depth, budget)
+            }
+            FormNode::Apply { function, argument } => {
+                self.unfold(function, depth + 1, budget)?;
+                self.unfold(argument, depth + 1, budget)
+            }
+            FormNode::Lambda { body, .. } => self.unfold(body, depth + 1, budget),
+            FormNode::Unsupported { arguments, .. } => self.unfold_run(arguments, depth, budget),
+            FormNode::List(values) => self.unfold_run(values, depth, budget),
+            _ => Ok(()),
+        }
+    }
+
+    fn unfold_run(&self, run: Children, depth: usize, budget: &mut usize) -> Result<(), SyntaxError> {
+        self.form.children(run).iter().try_for_each(|&child| self.unfold(child, depth + 1, budget))
+    }
+}
