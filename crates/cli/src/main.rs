@@ -1,1 +1,48 @@
-fn main(){}
+//! The `xpr` command.
+//!
+//! *Architecture invariant:* glue only. Flags become arguments of the libraries, results become lines; what
+//! could be wrong with the input is said by the library that reads it.
+
+mod arguments;
+mod commands;
+mod table;
+
+use anyhow::Result;
+use arguments::{Arguments, BenchCommand, Command, DataCommand};
+use clap::Parser;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let stdout = io::stdout();
+    let mut out = BufWriter::with_capacity(1 << 16, stdout.lock());
+    let result = run(arguments, &mut out).and_then(|()| Ok(out.flush()?));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read us has seen enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // What was printed so far comes before what went wrong.
+            let _ = out.flush();
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
+    match arguments.command {
+        Command::Demo(arguments) => commands::demo::run(&arguments, out),
+        Command::Exec(arguments) => commands::exec::run(&arguments, out),
+        Command::Data(DataCommand::Import(arguments)) => commands::data::import(&arguments, out),
+        Command::Bench(BenchCommand::Exec(arguments)) => commands::bench::exec(&arguments, out),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

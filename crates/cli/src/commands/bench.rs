@@ -1,0 +1,142 @@
+//! `xpr bench`: speed on this machine.
+
+use super::native_world;
+use crate::arguments::BenchExecArguments;
+use crate::table;
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use std::hint::black_box;
+use std::io::Write;
+use std::time::{Duration, Instant};
+use xpr_data::{Overnight, Part};
+use xpr_exec::{KnowledgeBase, Limits, Plan, Runner, overnight};
+use xpr_lang::lambda_dcs::Form;
+
+/// The figures of one world.
+#[derive(Serialize)]
+struct Figures {
+    world: &'static str,
+    programs: usize,
+    /// Passes over the programs of which the figures are the medians: from text to answer, and running.
+    passes: [usize; 2],
+    programs_per_second: f64,
+    run_only_per_second: f64,
+}
+
+/// The averages over worlds, and each of them.
+#[derive(Serialize)]
+struct Report {
+    programs_per_second: f64,
+    run_only_per_second: f64,
+    worlds: Vec<Figures>,
+}
+
+pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Result<()> {
+    let data = Overnight::open(&arguments.data)?;
+    let duration = Duration::from_secs_f64(arguments.seconds);
+    let mut worlds = Vec::new();
+    for name in overnight::WORLDS {
+        if arguments.world == "all" || arguments.world == name {
+            let programs: Vec<String> =
+                data.examples(name, Part::Train)?.into_iter().map(|example| example.program).collect();
+            worlds.push(measure(name, &native_world(name)?, &programs, duration)?);
+        }
+    }
+    let mean = |figure: fn(&Figures) -> f64| worlds.iter().map(figure).sum::<f64>() / worlds.len() as f64;
+    let report = Report {
+        programs_per_second: mean(|figures| figures.programs_per_second),
+        run_only_per_second: mean(|figures| figures.run_only_per_second),
+        worlds,
+    };
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *out, &report)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    let row = |name: &str, programs: String, whole: f64, run: f64, passes: String| {
+        vec![name.to_owned(), programs, format!("{whole:.0}"), format!("{run:.0}"), passes]
+    };
+    let mut rows: Vec<Vec<String>> = report
+        .worlds
+        .iter()
+        .map(|figures| {
+            let [whole, run] = figures.passes;
+            row(
+                figures.world,
+                figures.programs.to_string(),
+                figures.programs_per_second,
+                figures.run_only_per_second,
+                format!("{whole} + {run}"),
+            )
+        })
+        .collect();
+    if rows.len() > 1 {
+        rows.push(row("mean", String::new(), report.programs_per_second, report.run_only_per_second, String::new()));
+    }
+    let headings = ["world", "programs", "parse+run+print/s", "run only/s", "passes"];
+    table::write(out, &headings, &rows)?;
+    writeln!(out, "\nOne core; medians over passes of at least {} s in all.", arguments.seconds)?;
+    Ok(())
+}
+
+fn measure(
+    name: &'static str,
+    world: &KnowledgeBase,
+    programs: &[String],
+    duration: Duration,
+) -> Result<Figures> {
+    let mut runner = Runner::new(world, Limits::default());
+    let mut form = Form::default();
+    let mut answer = String::new();
+    let mut plans: Vec<Plan> = Vec::new();
+    // Also the warm-up: everything that can be measured must run.
+    for (index, program) in programs.iter().enumerate() {
+        form.parse_into(program).with_context(|| format!("{name}, program {}", index + 1))?;
+        let plan = world.compile(&form);
+        if let Err(fault) = runner.run(&plan) {
+            bail!("{name}, program {}: {fault:?}", index + 1);
+        }
+        plans.push(plan);
+    }
+
+    let whole = passes(duration, || {
+        for program in programs {
+            answer.clear();
+            // Checked above: the same text parses again.
+            let _ = form.parse_into(program);
+            let _ = black_box(runner.run_form(&form, &mut answer));
+            black_box(&answer);
+        }
+    });
+    let run = passes(duration, || {
+        for plan in &plans {
+            let _ = black_box(runner.run(plan));
+        }
+    });
+    let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
+    Ok(Figures {
+        world: name,
+        programs: programs.len(),
+        passes: [whole.len(), run.len()],
+        programs_per_second: per_second(&whole),
+        run_only_per_second: per_second(&run),
+    })
+}
+
+/// How long each of as many passes as fit into `duration` took; at least three.
+fn passes(duration: Duration, mut pass: impl FnMut()) -> Vec<Duration> {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < 3 || start.elapsed() < duration {
+        let begin = Instant::now();
+        pass();
+        times.push(begin.elapsed());
+    }
+    times
+}
+
+fn median(times: &[Duration]) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    sorted[sorted.len() / 2]
+}
