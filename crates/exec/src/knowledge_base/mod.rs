@@ -1,7 +1,10 @@
 //! A knowledge base: triples, compiled for running programs.
 
+mod answer;
 mod builder;
 mod environment;
+mod functions;
+mod machine;
 mod plan;
 mod runner;
 

@@ -10,6 +10,8 @@ use xpr_lang::lambda_dcs::{Form, FormNode, Function, NodeId};
 pub(super) enum Text {
     /// The name of a property.
     Property(PropertyId),
+    /// A word that functions know.
+    Word(Word),
     /// Another string: one of the plan's, or beyond them one of the run's.
     Other(u32),
 }
@@ -36,47 +38,51 @@ pub(super) struct List {
     pub(super) of_world: bool,
 }
 
-/// A word that functions know, such as a comparator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Max,
-    Sum,
-    Average,
-    Plus,
-    Minus,
-    Times,
-    Divide,
-    Unknown,
-}
-
-impl Word {
-    fn new(text: &str) -> Word {
-        match text {
-            "=" => Word::Equal,
-            "!=" => Word::NotEqual,
-            "<" => Word::Less,
-            "<=" => Word::LessEqual,
-            ">" => Word::Greater,
-            ">=" => Word::GreaterEqual,
-            "max" => Word::Max,
-            "sum" => Word::Sum,
-            "avg" => Word::Average,
-            "+" => Word::Plus,
-            "-" => Word::Minus,
-            "*" => Word::Times,
-            "/" => Word::Divide,
-            _ => Word::Unknown,
+macro_rules! words {
+    ($($variant:ident = $text:literal,)*) => {
+        /// A word that functions know, such as a comparator.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Word {
+            $($variant,)*
+            Unknown,
         }
-    }
+
+        impl Word {
+            fn new(text: &str) -> Word {
+                match text {
+                    $($text => Word::$variant,)*
+                    _ => Word::Unknown,
+                }
+            }
+
+            pub(super) fn text(self) -> &'static str {
+                match self {
+                    $(Word::$variant => $text,)*
+                    Word::Unknown => "",
+                }
+            }
+        }
+    };
 }
 
-/// A string of the plan that is not only the name of a property.
+words! {
+    Equal = "=",
+    NotEqual = "!=",
+    Less = "<",
+    LessEqual = "<=",
+    Greater = ">",
+    GreaterEqual = ">=",
+    Min = "min",
+    Max = "max",
+    Sum = "sum",
+    Average = "avg",
+    Plus = "+",
+    Minus = "-",
+    Times = "*",
+    Divide = "/",
+}
+
+/// A string that is neither only the name of a property nor only a word.
 #[derive(Clone, Debug)]
 pub(super) struct PlanText {
     /// None for SEMPRE's null.
@@ -222,10 +228,10 @@ impl Compiler<'_> {
 
     fn text(&mut self, text: Option<&str>) -> Text {
         let word = text.map_or(Word::Unknown, Word::new);
-        // Words are short and strings that are neither words nor properties rare.
         let property = text.and_then(|text| self.world.property(text));
         match property {
             Some(property) if word == Word::Unknown => Text::Property(property),
+            None if word != Word::Unknown => Text::Word(word),
             _ => {
                 self.plan.texts.push(PlanText { text: text.map(Into::into), word, property });
                 Text::Other(self.plan.texts.len() as u32 - 1)
