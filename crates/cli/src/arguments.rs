@@ -33,20 +33,19 @@ pub(crate) struct DemoArguments {
 /// Execute programs, one a line of standard input.
 ///
 /// Prints one line each: what came of it, a tab, and the denotation or the reason.
-///
-///   value<TAB>denotation        it found something
-///   empty<TAB>(list)            it ran and found nothing
-///   type-error<TAB>reason       it put something where something else belongs
-///   error<TAB>reason            it failed otherwise, or ran into a limit
-///   parse-error<TAB>reason      it is not a program; the reason names the column
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "Examples:\n  \
-        echo '( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string date ) ) )' | \\\n    \
-        xpr exec --world calendar\n  \
-        xpr exec --triples my.tsv < programs.txt"
-)]
+#[command(after_help = "\
+Answers:
+  value <TAB> denotation      it found something
+  empty <TAB> (list)          it ran and found nothing
+  type-error <TAB> reason     it put something where something else belongs
+  error <TAB> reason          it failed otherwise, or ran into a limit
+  parse-error <TAB> reason    it is not a program; the reason names the column
+
+Examples:
+  echo '( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string date ) ) )' | \\
+    xpr exec --world calendar
+  xpr exec --triples my.tsv < programs.txt")]
 pub(crate) struct ExecArguments {
     #[command(flatten)]
     pub(crate) world: WorldArguments,
@@ -72,7 +71,9 @@ pub(crate) enum DataCommand {
 
 /// Check a folder with a dataset and show what is in it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  xpr data import overnight --from data\n  xpr data import overnight --from data --json")]
+#[command(
+    after_help = "Examples:\n  xpr data import overnight --from data\n  xpr data import overnight --from data --json"
+)]
 pub(crate) struct ImportArguments {
     /// What kind of dataset it is.
     #[arg(value_enum)]
@@ -102,7 +103,9 @@ pub(crate) enum BenchCommand {
 /// Measures two things: from text to printed answer (parse, run, print), and running alone, from a program that
 /// is already compiled to an answer that is not yet printed. Each figure is the median over passes.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  xpr bench exec --world calendar --data data\n  xpr bench exec --world all --data data --json")]
+#[command(
+    after_help = "Examples:\n  xpr bench exec --world calendar --data data\n  xpr bench exec --world all --data data --json"
+)]
 pub(crate) struct BenchExecArguments {
     /// One of the eight Overnight worlds, or `all` of them.
     #[arg(long, value_name = "NAME", default_value = "all",

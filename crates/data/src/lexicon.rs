@@ -55,7 +55,8 @@ fn collect(trees: &[Tree], bound: &[(&str, &str)], entries: &mut Vec<LexiconEntr
                 let (Some(category), Content::List(words), Some(symbol)) =
                     (word(Some(category)), &words.content, function.get(1))
                 else {
-                    let message = "a constant rule reads (rule $Category (words …) (ConstantFn symbol))".into();
+                    let message =
+                        "a constant rule reads (rule $Category (words …) (ConstantFn symbol))".into();
                     return Err(LineError { line: tree.line, message });
                 };
                 let mut text = String::new();

@@ -1,4 +1,5 @@
 //! Every program of the benchmark, from text to actions and back: needs the data folder (`XPR_DATA`).
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
 use std::path::PathBuf;
 use xpr_data::{Overnight, Part};

@@ -1,7 +1,7 @@
 //! Values, and how SEMPRE prints them.
 
 use std::fmt::Write;
-use xpr_lang::lambda_dcs::{Form, FormNode, NodeId, write_leaf};
+use xpr_lang::lambda_dcs::{Form, FormNode, NodeId, write_double, write_leaf};
 
 /// SEMPRE's unit of numbers that have none.
 pub(crate) const UNITLESS: &str = "fb:en.unitless";
@@ -63,11 +63,12 @@ impl Value {
     pub fn from_form(form: &Form, id: NodeId) -> Option<Value> {
         let text = |atom| form.atom(atom).map(str::to_owned);
         Some(match form.node(id) {
-            FormNode::Name { id, description } => Value::Name {
-                id: text(id)?,
-                description: description.and_then(text),
-            },
-            FormNode::Number { value, unit } => Value::Number { value, unit: number_unit(form, unit).map(str::to_owned) },
+            FormNode::Name { id, description } => {
+                Value::Name { id: text(id)?, description: description.and_then(text) }
+            }
+            FormNode::Number { value, unit } => {
+                Value::Number { value, unit: number_unit(form, unit).map(str::to_owned) }
+            }
             FormNode::Date { year, month, day } => Value::Date { year, month, day },
             FormNode::Time { hour, minute } => Value::Time { hour, minute },
             FormNode::Boolean(value) => Value::Boolean(value),
@@ -111,6 +112,22 @@ impl Value {
                 Some(field(year, 10_000) + field(month, 100) + field(day, 1))
             }
             Value::Name { .. } | Value::Boolean(_) | Value::Text(_) | Value::Url(_) => None,
+        }
+    }
+
+    /// Writes it as SEMPRE prints it, but numbers in full.
+    pub(crate) fn write_exactly(&self, out: &mut String) {
+        match self {
+            Value::Number { value, unit } => {
+                out.push_str("(number ");
+                write_double(out, *value);
+                if let Some(unit) = unit {
+                    out.push(' ');
+                    write_leaf(out, Some(unit));
+                }
+                out.push(')');
+            }
+            other => other.write(out),
         }
     }
 
@@ -164,8 +181,8 @@ pub(crate) fn number_type(unit: Option<&str>) -> String {
     format!("{}_number", unit.unwrap_or(UNITLESS))
 }
 
-/// The type of an entity, which its identifier spells: `en.person` for `en.person.alice`, and also for
-/// `en.person._alice.smith`'s older cousin `en.person.x._y`. None if it spells no type.
+/// The type of an entity, which its identifier spells: `en.person` for `en.person.alice`. A last part that
+/// begins with `_` does not count: `en.lake.x._st_clair` is an `en.lake`. None if it spells no type.
 pub(crate) fn entity_type(id: &str) -> Option<&str> {
     let (head, last) = id.rsplit_once('.').map_or((None, id), |(head, last)| (Some(head), last));
     if last.is_empty() {
@@ -209,7 +226,8 @@ pub(crate) fn write_number(out: &mut String, value: f64) {
         let carry = round_half_up(&mut digits, 3);
         let exponent = exponent + i32::from(carry);
         let digit = |index: usize| char::from(b'0' + digits.get(index).copied().unwrap_or(0));
-        write!(out, "{}.{}{}e-{:02}", digit(0), digit(1), digit(2), -exponent).expect("strings take everything");
+        write!(out, "{}.{}{}e-{:02}", digit(0), digit(1), digit(2), -exponent)
+            .expect("strings take everything");
     } else {
         // Line the digits up with a point: at least one before it, exactly three behind.
         let leading = usize::try_from(-exponent).unwrap_or(0);

@@ -1,4 +1,5 @@
 //! Agreement with SEMPRE on the Overnight benchmark: needs the data folder (`XPR_DATA`).
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
 use std::fs;
 use std::path::PathBuf;
@@ -66,11 +67,19 @@ fn agree(folder: &str, suffix: &str, expected_lines: usize) {
             let (found, is_empty) = sempre(&mut runner, program);
             count += 1;
             if found != expected || fields.get(2).is_some_and(|flag| (*flag == "1") != is_empty) {
-                differences.push(format!("{name}: {program}\n  SEMPRE {expected}\n  xpr    {found} {:?}", runner.execute(program)));
+                differences.push(format!(
+                    "{name}: {program}\n  SEMPRE {expected}\n  xpr    {found} {:?}",
+                    runner.execute(program)
+                ));
             }
         }
     }
-    assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} differences:\n{}",
+        differences.len(),
+        differences.iter().take(40).cloned().collect::<Vec<_>>().join("\n")
+    );
     assert_eq!(count, expected_lines);
 }
 

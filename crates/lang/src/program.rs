@@ -57,8 +57,7 @@ impl Program {
         let mut ends = vec![0; actions.len()];
         for (index, &action) in actions.iter().enumerate().rev() {
             let behind_self = index + 1;
-            let end =
-                grammar.arguments(action).iter().fold(behind_self, |start, _| ends[start] as usize);
+            let end = grammar.arguments(action).iter().fold(behind_self, |start, _| ends[start] as usize);
             ends[index] = end as u32;
         }
         Ok(Program { actions: actions.into(), ends: ends.into() })

@@ -71,7 +71,13 @@ pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Resul
         })
         .collect();
     if rows.len() > 1 {
-        rows.push(row("mean", String::new(), report.programs_per_second, report.run_only_per_second, String::new()));
+        rows.push(row(
+            "mean",
+            String::new(),
+            report.programs_per_second,
+            report.run_only_per_second,
+            String::new(),
+        ));
     }
     let headings = ["world", "programs", "parse+run+print/s", "run only/s", "passes"];
     table::write(out, &headings, &rows)?;

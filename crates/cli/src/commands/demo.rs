@@ -27,6 +27,7 @@ const QUESTIONS: &[Question] = &[
         wrong: &[
             "( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string begin ) ) )",
             "( call SW.listValue ( call SW.getProperty en.person.alice ( string start_time ) ) )",
+            "( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string end_time ) ) )",
         ],
     },
     Question {
@@ -116,7 +117,8 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     let questions: Vec<Answered> = QUESTIONS.iter().map(|question| answer(&mut runner, question)).collect();
     let elapsed = start.elapsed();
 
-    let wrong = || questions.iter().flat_map(|question| &question.candidates).filter(|candidate| !candidate.right);
+    let wrong =
+        || questions.iter().flat_map(|question| &question.candidates).filter(|candidate| !candidate.right);
     let report = Report {
         world: WORLD,
         values: world.values(),
@@ -131,7 +133,11 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
         return Ok(());
     }
 
-    writeln!(out, "A world of {} values and {} properties, built in: {WORLD}.", report.values, report.properties)?;
+    writeln!(
+        out,
+        "A world of {} values and {} properties, built in: {WORLD}.",
+        report.values, report.properties
+    )?;
     writeln!(out, "For each question, programs that a parser might guess, and what came of running them.")?;
     for question in &report.questions {
         writeln!(out, "\n{}?", question.question)?;
@@ -143,16 +149,24 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     }
     writeln!(
         out,
-        "\nRunning them told {} of {} wrong programs (✗) from the right ones (✓), without a label.",
+        "\nRunning them told {} of {} wrong programs (✗) from the right ones (✓), and nobody labeled anything.",
         report.told_apart, report.wrong_programs
     )?;
-    writeln!(out, "That is the signal xpr learns from. Building the world and running all: {:.1?}.", elapsed)?;
-    writeln!(out, "\nNext: echo PROGRAM | xpr exec --world {WORLD}, or with your own facts: xpr exec --triples FILE")?;
+    writeln!(
+        out,
+        "That is the signal xpr learns from. Building the world and running all: {:.1?}.",
+        elapsed
+    )?;
+    writeln!(
+        out,
+        "\nNext: echo PROGRAM | xpr exec --world {WORLD}, or with your own facts: xpr exec --triples FILE"
+    )?;
     Ok(())
 }
 
 fn answer(runner: &mut Runner<'_>, question: &Question) -> Answered {
-    let programs = std::iter::once((question.right, true)).chain(question.wrong.iter().map(|&wrong| (wrong, false)));
+    let programs =
+        std::iter::once((question.right, true)).chain(question.wrong.iter().map(|&wrong| (wrong, false)));
     let candidates: Vec<Candidate> = programs
         .map(|(program, right)| {
             let outcome = runner.execute(program);

@@ -61,7 +61,11 @@ impl Builder {
             let mut value = |column: &str, text: &str| {
                 form.parse_into(text).map_err(|syntax| error(format!("{column}: {syntax}")))?;
                 let value = form.root().and_then(|root| Value::from_form(&form, root));
-                value.ok_or_else(|| error(format!("{column}: `{text}` is not a value such as en.person.alice or (number 3 en.hour)")))
+                value.ok_or_else(|| {
+                    error(format!(
+                        "{column}: `{text}` is not a value such as en.person.alice or (number 3 en.hour)"
+                    ))
+                })
             };
             let (subject, object) = (value("subject", subject)?, value("object", object)?);
             builder.insert(&subject, property, &object).map_err(error)?;
@@ -248,7 +252,9 @@ impl Builder {
 fn key(value: &Value) -> String {
     match value {
         Value::Name { id, .. } => format!("n{id}"),
-        Value::Number { value, unit } => format!("#{:x} {}", value.to_bits(), unit.as_deref().unwrap_or(UNITLESS)),
+        Value::Number { value, unit } => {
+            format!("#{:x} {}", value.to_bits(), unit.as_deref().unwrap_or(UNITLESS))
+        }
         other => {
             let mut key = String::new();
             other.write(&mut key);

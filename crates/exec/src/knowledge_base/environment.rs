@@ -53,7 +53,9 @@ impl KnowledgeBaseEnvironment {
             // The first phrase counts; grammars list the plainest one first.
             said.entry(canonical(&phrase.symbol)).or_insert(&phrase.phrase);
         }
-        let say = |symbol: &str, name: &str| said.get(symbol).map_or_else(|| spell(name), |phrase| (*phrase).to_owned());
+        let say = |symbol: &str, name: &str| {
+            said.get(symbol).map_or_else(|| spell(name), |phrase| (*phrase).to_owned())
+        };
 
         for property in world.properties.iter().step_by(2).filter(|property| &*property.name != "type") {
             let kind = if property.objects == world.boolean {
@@ -68,7 +70,9 @@ impl KnowledgeBaseEnvironment {
             environment.add(Item::new(language.property_kind(kind), phrase, symbol));
         }
         let (types, entities) = types_and_entities(world);
-        for (ids, kind) in [(types, language.type_kind()), (entities, language.value_kind(ValueKind::Operand))] {
+        for (ids, kind) in
+            [(types, language.type_kind()), (entities, language.value_kind(ValueKind::Operand))]
+        {
             for id in ids {
                 if let Value::Name { id: name, .. } = &world.values[id as usize] {
                     let symbol = canonical(name);
@@ -83,7 +87,9 @@ impl KnowledgeBaseEnvironment {
                 continue;
             }
             match literal_kind(world, &symbol) {
-                Some(kind) => environment.add(Item::new(language.value_kind(kind), phrase.phrase.clone(), symbol)),
+                Some(kind) => {
+                    environment.add(Item::new(language.value_kind(kind), phrase.phrase.clone(), symbol));
+                }
                 None => environment.unknown.push(phrase.clone()),
             }
         }
@@ -226,8 +232,12 @@ fn literal_kind(world: &KnowledgeBase, symbol: &str) -> Option<ValueKind> {
     };
     let is_known = value.type_name().is_some_and(|name| has_type(&name));
     match form.node(root) {
-        FormNode::Number { unit: None, .. } => Some(if is_known { ValueKind::Both } else { ValueKind::Threshold }),
-        FormNode::Number { .. } | FormNode::Date { .. } | FormNode::Time { .. } if is_known => Some(ValueKind::Operand),
+        FormNode::Number { unit: None, .. } => {
+            Some(if is_known { ValueKind::Both } else { ValueKind::Threshold })
+        }
+        FormNode::Number { .. } | FormNode::Date { .. } | FormNode::Time { .. } if is_known => {
+            Some(ValueKind::Operand)
+        }
         _ => None,
     }
 }

@@ -38,9 +38,10 @@ impl<'a> Machine<'a> {
                 let references = self.list_of(value)?;
                 self.filter(list, property, compare, references)
             }
-            (Function::Filter, &[O::List(list), O::Text(property), O::Text(compare), O::List(references)]) => {
-                self.filter(list, property, compare, references)
-            }
+            (
+                Function::Filter,
+                &[O::List(list), O::Text(property), O::Text(compare), O::List(references)],
+            ) => self.filter(list, property, compare, references),
             (Function::Reverse, &[O::Text(text)]) => self.reverse(text),
             (Function::Domain, &[O::Text(property)]) => self.domain(property),
             (Function::EnsureNumericProperty, &[O::Text(property)]) => self.ensure_numeric_property(property),
@@ -75,7 +76,13 @@ impl<'a> Machine<'a> {
             ) => self.count_comparative(list, property, compare, threshold, None),
             (
                 Function::CountComparative,
-                &[O::List(list), O::Text(property), O::Text(compare), O::Value(threshold), O::List(restrictors)],
+                &[
+                    O::List(list),
+                    O::Text(property),
+                    O::Text(compare),
+                    O::Value(threshold),
+                    O::List(restrictors),
+                ],
             ) => self.count_comparative(list, property, compare, threshold, Some(restrictors)),
             (Function::Aggregate, &[O::Text(mode), O::List(list)]) => self.aggregate(mode, list),
             (Function::Sum, &[O::List(list)]) => self.sum(list),
@@ -83,7 +90,9 @@ impl<'a> Machine<'a> {
                 let (left, right) = (self.list_of(left)?, self.list_of(right)?);
                 self.arithmetic(op, left, right)
             }
-            (Function::ArithOp, &[O::Text(op), O::List(left), O::List(right)]) => self.arithmetic(op, left, right),
+            (Function::ArithOp, &[O::Text(op), O::List(left), O::List(right)]) => {
+                self.arithmetic(op, left, right)
+            }
             (Function::Size, &[O::List(list)]) => Ok(O::Integer(list.len as i32)),
             (Function::SizeOfDb, &[]) => Ok(O::Integer(i32::try_from(self.world.pairs).unwrap_or(i32::MAX))),
             _ => self.no_such_call(function, base),
@@ -336,9 +345,7 @@ impl<'a> Machine<'a> {
                 // Mostly there is one reference, and it is the knowledge base's own.
                 if references.len == 1 && (self.get(references, 0) as usize) < self.world.values.len() {
                     let reference = self.get(references, 0);
-                    return self.keep(list, lookup, |_, objects| {
-                        Ok(objects.iter().any(|&object| object == reference) == wanted)
-                    });
+                    return self.keep(list, lookup, |_, objects| Ok(objects.contains(&reference) == wanted));
                 }
                 self.mark_equals(references);
                 self.keep(list, lookup, |machine, objects| {
@@ -347,11 +354,15 @@ impl<'a> Machine<'a> {
                     Ok(meet == wanted)
                 })
             }
-            Word::Less => self.filter_order(list, lookup, references, false, |value, reference| value < reference),
+            Word::Less => {
+                self.filter_order(list, lookup, references, false, |value, reference| value < reference)
+            }
             Word::LessEqual => {
                 self.filter_order(list, lookup, references, false, |value, reference| value <= reference)
             }
-            Word::Greater => self.filter_order(list, lookup, references, true, |value, reference| value > reference),
+            Word::Greater => {
+                self.filter_order(list, lookup, references, true, |value, reference| value > reference)
+            }
             Word::GreaterEqual => {
                 self.filter_order(list, lookup, references, true, |value, reference| value >= reference)
             }
@@ -403,7 +414,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The greatest or least degree of some values; NaN if there are none.
-    #[inline]
+    #[inline(always)]
     fn degree(&self, values: &[ValueId], greatest: bool) -> Result<f64> {
         let mut best = f64::NAN;
         for &value in values {
@@ -428,7 +439,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Object> {
         self.reserve(list.len as usize)?;
         let start = self.run.elements.len();
-        let mut looked_at = list.len as usize;
+        self.spend(list.len as usize)?;
         for index in 0..list.len {
             let entity = self.get(list, index);
             match self.world.is_name.get(entity as usize) {
@@ -444,12 +455,11 @@ impl<'a> Machine<'a> {
                 }
             }
             let objects = self.objects(lookup, entity)?;
-            looked_at += objects.len();
+            self.spend_on(objects)?;
             if test(self, objects)? {
                 self.run.elements.push(entity);
             }
         }
-        self.spend(looked_at)?;
         Ok(Object::List(self.list_from(start)))
     }
 
@@ -484,12 +494,12 @@ impl<'a> Machine<'a> {
     ) -> Result<Object> {
         self.reserve(list.len as usize)?;
         let start = self.run.elements.len();
-        let mut looked_at = list.len as usize;
+        self.spend(list.len as usize)?;
         let mut best = f64::NAN;
         for index in 0..list.len {
             let entity = self.get(list, index);
             let objects = self.objects(lookup, entity)?;
-            looked_at += objects.len();
+            self.spend_on(objects)?;
             let degree = degree(self, objects)?;
             // An undefined best is never displaced: NaN compares with nothing.
             if index == 0 || (if greatest { degree > best } else { degree < best }) {
@@ -500,7 +510,6 @@ impl<'a> Machine<'a> {
                 self.run.elements.push(entity);
             }
         }
-        self.spend(looked_at)?;
         Ok(if list.len == 0 { Object::Null } else { Object::List(self.list_from(start)) })
     }
 
@@ -514,7 +523,10 @@ impl<'a> Machine<'a> {
             return fault(format!("there is no property {}", self.quoted(lookup.text)));
         };
         if self.world.type_names[property.objects as usize].is_uncountable {
-            return type_fault(format!("values of {} are numeric, and not counted", self.quoted(lookup.text)));
+            return type_fault(format!(
+                "values of {} are numeric, and not counted",
+                self.quoted(lookup.text)
+            ));
         }
         if let Some(restrictors) = restrictors {
             self.mark_equals(restrictors);
@@ -548,11 +560,11 @@ impl<'a> Machine<'a> {
         let word = self.word(compare);
         self.reserve(list.len as usize)?;
         let start = self.run.elements.len();
-        let mut looked_at = list.len as usize;
+        self.spend(list.len as usize)?;
         for index in 0..list.len {
             let entity = self.get(list, index);
             let objects = self.objects(lookup, entity)?;
-            looked_at += objects.len();
+            self.spend_on(objects)?;
             let count = self.count(objects, restricted);
             let holds = match word {
                 Word::Equal => count == threshold,
@@ -566,7 +578,6 @@ impl<'a> Machine<'a> {
                 self.run.elements.push(entity);
             }
         }
-        self.spend(looked_at)?;
         Ok(Object::List(self.list_from(start)))
     }
 
@@ -619,7 +630,11 @@ impl<'a> Machine<'a> {
             for right_index in 0..right.len {
                 let (left, right) = (self.get(left, left_index), self.get(right, right_index));
                 let (Some(x), Some(y)) = (self.number(left), self.number(right)) else {
-                    return type_fault(format!("arithmetic of {} and {}", self.shown(left), self.shown(right)));
+                    return type_fault(format!(
+                        "arithmetic of {} and {}",
+                        self.shown(left),
+                        self.shown(right)
+                    ));
                 };
                 let result = match self.word(op) {
                     Word::Plus => x + y,

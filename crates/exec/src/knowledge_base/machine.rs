@@ -1,9 +1,9 @@
 //! The machine that runs plans: its stack, its lists, and what it knows about values.
 
+use super::Verdict;
 use super::plan::{Foreign, List, Local, LocalType, Object, Op, Plan, Text, Word};
 use super::{KnowledgeBase, PropertyId, TypeId, ValueId};
 use crate::{Fault, Limits, Value};
-use super::Verdict;
 
 /// The state of a run, kept afterwards for its answer to be printed.
 #[derive(Debug, Default)]
@@ -92,9 +92,9 @@ impl<'a> Machine<'a> {
         self.run.answer = Some(answer);
         let is_empty = match answer {
             Object::List(list) => list.len == 0,
-            Object::Value(id) => {
-                self.local(id).is_some_and(|local| matches!(local.content, Foreign::ListValue(list) if list.len == 0))
-            }
+            Object::Value(id) => self
+                .local(id)
+                .is_some_and(|local| matches!(local.content, Foreign::ListValue(list) if list.len == 0)),
             _ => false,
         };
         Ok(if is_empty { Verdict::Nothing } else { Verdict::Something })
@@ -111,6 +111,12 @@ impl<'a> Machine<'a> {
             }
             None => Err(Fault::Limit("steps")),
         }
+    }
+
+    /// Pays for looking at the objects of a subject; a handful is part of looking at the subject.
+    #[inline]
+    pub(super) fn spend_on(&mut self, objects: &[ValueId]) -> Result<()> {
+        if objects.len() > 8 { self.spend(objects.len()) } else { Ok(()) }
     }
 
     /// Makes sure that `more` elements may be added.
@@ -225,6 +231,7 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[cold]
     pub(super) fn degree_of(&self, id: ValueId) -> Result<f64> {
         let degree = match self.local(id) {
             None if self.world.has_degree[id as usize] => return Ok(self.world.degrees[id as usize]),
@@ -282,7 +289,8 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn lists_equal(&self, left: List, right: List) -> bool {
-        left.len == right.len && (0..left.len).all(|index| self.equal(self.get(left, index), self.get(right, index)))
+        left.len == right.len
+            && (0..left.len).all(|index| self.equal(self.get(left, index), self.get(right, index)))
     }
 
     /// A value by itself; none if it is a list or not a value to Java.

@@ -120,11 +120,16 @@ impl KnowledgeBase {
     }
 
     /// Every triple in order of insertion, as a line of a triples file: subject, property and object,
-    /// tabs between.
+    /// tabs between. [`Builder::read`] makes the same knowledge base of them.
     pub fn triple_lines(&self) -> impl Iterator<Item = String> {
         self.triples.iter().map(|&(subject, property, object)| {
-            let property = &self.properties[property as usize].name;
-            format!("{}\t{property}\t{}", self.printed(subject), self.printed(object))
+            let mut line = String::new();
+            self.values[subject as usize].write_exactly(&mut line);
+            line.push('\t');
+            line.push_str(&self.properties[property as usize].name);
+            line.push('\t');
+            self.values[object as usize].write_exactly(&mut line);
+            line
         })
     }
 

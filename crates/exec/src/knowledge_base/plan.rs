@@ -206,8 +206,12 @@ impl Compiler<'_> {
                 let name = self.form.atom(name).unwrap_or("\\0");
                 Object::Form(self.oddity(format!("the variable {name} stands for nothing")))
             }
-            FormNode::Lambda { .. } => Object::Form(self.oddity("a lambda is not applied to anything".into())),
-            FormNode::Apply { .. } => Object::Form(self.oddity("something that is not a lambda is applied".into())),
+            FormNode::Lambda { .. } => {
+                Object::Form(self.oddity("a lambda is not applied to anything".into()))
+            }
+            FormNode::Apply { .. } => {
+                Object::Form(self.oddity("something that is not a lambda is applied".into()))
+            }
             FormNode::Unsupported { keyword, .. } => {
                 let keyword = self.form.atom(keyword).unwrap_or_default();
                 Object::Form(self.oddity(format!("`{keyword}` forms cannot be run here")))

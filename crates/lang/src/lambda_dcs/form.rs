@@ -164,7 +164,9 @@ impl Form {
     /// Writes the canonical text of the subtree at `id`.
     pub(super) fn write(&self, out: &mut String, id: NodeId) {
         match self.node(id) {
-            FormNode::Name { id: Atom::NULL, description: None } => self.write_words(out, "name", &[Atom::NULL]),
+            FormNode::Name { id: Atom::NULL, description: None } => {
+                self.write_words(out, "name", &[Atom::NULL]);
+            }
             FormNode::Name { id, description: None } => self.write_word(out, id),
             FormNode::Name { id, description: Some(description) } => {
                 self.write_words(out, "name", &[id, description]);
@@ -180,10 +182,23 @@ impl Form {
                 }
                 out.push_str(" )");
             }
-            FormNode::Boolean(value) => out.push_str(if value { "( boolean true )" } else { "( boolean false )" }),
+            FormNode::Boolean(value) => {
+                out.push_str(if value { "( boolean true )" } else { "( boolean false )" });
+            }
             FormNode::Date { year, month, day } => out.push_str(&format!("( date {year} {month} {day} )")),
             FormNode::Time { hour, minute } => out.push_str(&format!("( time {hour} {minute} )")),
-            FormNode::List(values) => self.write_list(out, "list", values),
+            FormNode::List(values) => {
+                out.push_str("( list");
+                for &value in self.children(values) {
+                    out.push(' ');
+                    match self.node(value) {
+                        // Among values, a bare word would not be one.
+                        FormNode::Name { id, description: None } => self.write_words(out, "name", &[id]),
+                        _ => self.write(out, value),
+                    }
+                }
+                out.push_str(" )");
+            }
             FormNode::Call { function, arguments } => {
                 out.push_str("( call ");
                 self.write(out, function);
@@ -297,6 +312,7 @@ mod tests {
             ("( boolean TRUE )", "( boolean true )"),
             ("( boolean x )", "( boolean false )"),
             ("( list ( number 2. ) ( string a ) )", "( list ( number 2 ) ( string a ) )"),
+            ("( list ( name a ) ( list ) )", "( list ( name a ) ( list ) )"),
             ("( name en.x ( y ) )", "en.x"),
             // A split `!` is joined.
             ("( string ! type )", "( string !type )"),
@@ -322,7 +338,10 @@ mod tests {
     fn lambdas_are_applied_by_name() {
         let cases = [
             ("( ( lambda s ( var s ) ) en.a )", "en.a"),
-            ("( ( ( lambda x ( lambda s ( call SW.concat ( var s ) ( var x ) ) ) ) a ) b )", "( call SW.concat b a )"),
+            (
+                "( ( ( lambda x ( lambda s ( call SW.concat ( var s ) ( var x ) ) ) ) a ) b )",
+                "( call SW.concat b a )",
+            ),
             ("( ( lambda s ( lambda s ( var s ) ) ) a )", "( lambda s ( var s ) )"),
             ("( ( lambda s en.a ) ( call SW.foo ) )", "en.a"),
             ("( ( lambda s ( ( var s ) en.a ) ) ( lambda y ( var y ) ) )", "en.a"),
@@ -345,10 +364,19 @@ mod tests {
             ("( string \"abc )", "column 10: no closing quote"),
             ("( string abc\\", "column 13: nothing to escape at the end of the text"),
             ("( )", "column 1: an empty list is not a form"),
-            ("( foo a b )", "column 1: `foo` applied to 2 arguments; a form that is not a call takes exactly 1"),
+            (
+                "( foo a b )",
+                "column 1: `foo` applied to 2 arguments; a form that is not a call takes exactly 1",
+            ),
             ("( call )", "column 1: `call` needs 1 more part"),
-            ("( é é( é ) )", "column 1: `é` applied to 2 arguments; a form that is not a call takes exactly 1"),
-            ("( call é ( é é é ) )", "column 10: `é` applied to 2 arguments; a form that is not a call takes exactly 1"),
+            (
+                "( é é( é ) )",
+                "column 1: `é` applied to 2 arguments; a form that is not a call takes exactly 1",
+            ),
+            (
+                "( call é ( é é é ) )",
+                "column 10: `é` applied to 2 arguments; a form that is not a call takes exactly 1",
+            ),
             ("( number 1,5 )", "column 10: `1,5` is not a number"),
             ("( number ( x ) )", "column 10: `( x )` is not a number"),
             ("( date 2004.0 1 1 )", "column 8: `2004.0` is not a whole number"),
@@ -358,6 +386,7 @@ mod tests {
             ("( error x )", "column 1: `error` values are not supported"),
             ("( call SW.f ( lambda x ) )", "column 13: `lambda` needs 1 more part"),
             ("a\0b", "column 2: NUL character"),
+            ("a\\\0b", "column 3: NUL character"),
         ];
         for (text, expected) in cases {
             let got = Form::parse(text).map_or_else(|error| error.to_string(), |form| form.to_string());
@@ -422,18 +451,20 @@ mod tests {
             Just("0x1p3".to_owned()),
         ];
         let keyword = prop::sample::select(vec![
-            "call", "string", "number", "date", "time", "lambda", "var", "list", "boolean", "name", "and", "argmax",
-            "url", "mark", "not", "x",
+            "call", "string", "number", "date", "time", "lambda", "var", "list", "boolean", "name", "and",
+            "argmax", "url", "mark", "not", "x",
         ]);
         let leaf = prop_oneof![4 => word, 1 => Just(String::new())];
         leaf.prop_recursive(5, 60, 5, move |inner| {
-            (keyword.clone(), prop::collection::vec(inner, 0..5), any::<bool>()).prop_map(|(head, rest, spaced)| {
-                if spaced {
-                    format!("( {head} {} )", rest.join(" "))
-                } else {
-                    format!("({} {head})", rest.join(" "))
-                }
-            })
+            (keyword.clone(), prop::collection::vec(inner, 0..5), any::<bool>()).prop_map(
+                |(head, rest, spaced)| {
+                    if spaced {
+                        format!("( {head} {} )", rest.join(" "))
+                    } else {
+                        format!("({} {head})", rest.join(" "))
+                    }
+                },
+            )
         })
     }
 }

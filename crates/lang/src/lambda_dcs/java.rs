@@ -17,7 +17,9 @@ pub(super) fn parse_double(text: &str) -> Option<f64> {
             match number.strip_prefix("0x").or_else(|| number.strip_prefix("0X")) {
                 // In hexadecimal the suffix letters are digits, but an exponent must follow them.
                 Some(hexadecimal) => parse_hexadecimal(hexadecimal)?,
-                None if number.starts_with(|c: char| c.is_ascii_digit() || c == '.') => number.parse().ok()?,
+                None if number.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
+                    number.parse().ok()?
+                }
                 None => return None,
             }
         }
@@ -53,8 +55,8 @@ pub(super) fn parse_int(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
-/// Writes a double so that [`parse_double`] reads the same back.
-pub(super) fn write_double(out: &mut String, value: f64) {
+/// Writes a double so that it reads the same back, bit for bit.
+pub fn write_double(out: &mut String, value: f64) {
     use std::fmt::Write;
     let infinite = if value > 0.0 { "Infinity" } else { "-Infinity" };
     let result = if value.is_infinite() { out.write_str(infinite) } else { write!(out, "{value}") };
@@ -67,7 +69,8 @@ pub fn write_leaf(out: &mut String, word: Option<&str>) {
         out.push_str("\\0");
         return;
     };
-    if word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')) && !word.is_empty() {
+    if word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')) && !word.is_empty()
+    {
         out.push_str(word);
         return;
     }

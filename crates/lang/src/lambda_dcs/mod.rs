@@ -24,7 +24,7 @@ mod typed;
 
 pub use form::{Atom, Children, Form, FormNode, NodeId};
 pub use function::Function;
-pub use java::write_leaf;
+pub use java::{write_double, write_leaf};
 pub use typed::{LambdaDcs, PropertyKind, ValueKind};
 
 /// The longest text of a form, in bytes.

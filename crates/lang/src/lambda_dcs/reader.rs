@@ -99,7 +99,9 @@ impl Reader<'_> {
             match byte {
                 b'(' => {
                     if depth == MAX_DEPTH {
-                        return Err(self.error(at as u32, &format!("the form nests more than {MAX_DEPTH} deep")));
+                        return Err(
+                            self.error(at as u32, &format!("the form nests more than {MAX_DEPTH} deep"))
+                        );
                     }
                     open[depth] = self.form.tape.len() as u32;
                     depth += 1;
@@ -142,7 +144,19 @@ impl Reader<'_> {
     }
 
     /// The first position from `at` on that is neither white space nor in a comment.
-    fn skip_space(&self, mut at: usize) -> usize {
+    #[inline(always)]
+    fn skip_space(&self, at: usize) -> usize {
+        // Nearly always there is one space, and then a word or a bracket.
+        let bytes = self.source.as_bytes();
+        let at = at + usize::from(bytes.get(at) == Some(&b' '));
+        match bytes.get(at) {
+            Some(&byte) if CLASSES[byte as usize] == Class::Plain && byte != b'#' => at,
+            Some(b')') => at,
+            _ => self.skip_more_space(at),
+        }
+    }
+
+    fn skip_more_space(&self, mut at: usize) -> usize {
         let bytes = self.source.as_bytes();
         while let Some(&byte) = bytes.get(at) {
             match CLASSES[byte as usize] {
@@ -151,7 +165,10 @@ impl Reader<'_> {
                     at += self.char_at(at).map_or(1, char::len_utf8);
                 }
                 _ if byte == b'#' => {
-                    at += bytes[at..].iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(bytes.len() - at);
+                    at += bytes[at..]
+                        .iter()
+                        .position(|b| matches!(b, b'\n' | b'\r'))
+                        .unwrap_or(bytes.len() - at);
                 }
                 _ => break,
             }
@@ -167,9 +184,11 @@ impl Reader<'_> {
     fn word(&mut self, at: usize) -> Result<(Atom, usize), SyntaxError> {
         let bytes = self.source.as_bytes();
         let mut end = at;
-        while let Some(&byte) = bytes.get(end) {
+        loop {
+            end += bytes[end..].iter().take_while(|&&byte| CLASSES[byte as usize] == Class::Plain).count();
+            let Some(&byte) = bytes.get(end) else { break };
             match CLASSES[byte as usize] {
-                Class::Plain => end += 1,
+                Class::Plain => {}
                 Class::Space | Class::Close => break,
                 Class::Wide => {
                     if self.char_at(end).is_some_and(java::is_whitespace) {
@@ -197,9 +216,12 @@ impl Reader<'_> {
                     Some((_, 'n')) => self.form.text.push('\n'),
                     Some((_, 't')) => self.form.text.push('\t'),
                     Some((_, '0')) => null = true,
+                    Some((offset, '\0')) => return Err(self.error((at + offset) as u32, "NUL character")),
                     Some((_, other)) => self.form.text.push(other),
                     None => {
-                        return Err(self.error((at + offset) as u32, "nothing to escape at the end of the text"));
+                        return Err(
+                            self.error((at + offset) as u32, "nothing to escape at the end of the text")
+                        );
                     }
                 },
                 '"' => quote = if quote.is_some() { None } else { Some(at + offset) },
@@ -307,10 +329,12 @@ impl Reader<'_> {
         if self.form.tape[head].kind == TokenKind::Close {
             return Err(self.error(self.form.tape[list].at, "an empty list is not a form"));
         }
-        if let Some(value) = self.value_at(list)? {
+        let keyword = self.atom(head);
+        if self.form.atom(keyword) != Some("call")
+            && let Some(value) = self.value_at(list)?
+        {
             return Ok(self.form.push(value));
         }
-        let keyword = self.atom(head);
         match self.form.atom(keyword).unwrap_or_default() {
             "call" => {
                 let function_at = self.part(list, head, 1)?;
@@ -407,7 +431,8 @@ impl Reader<'_> {
             }
             "name" => {
                 let id_at = self.part(list, head, 1)?;
-                let description = self.sibling(id_at).map(|at| self.atom(at)).filter(|word| *word != Atom::NULL);
+                let description =
+                    self.sibling(id_at).map(|at| self.atom(at)).filter(|word| *word != Atom::NULL);
                 let id = self.atom(id_at);
                 FormNode::Name { id: self.name(id), description }
             }
@@ -416,7 +441,8 @@ impl Reader<'_> {
                 let first_pending = self.form.pending.len();
                 let mut next = self.sibling(head);
                 while let Some(at) = next {
-                    let is_list = matches!(self.form.tape[at].kind, TokenKind::Open(close) if close as usize > at + 1);
+                    let is_list =
+                        matches!(self.form.tape[at].kind, TokenKind::Open(close) if close as usize > at + 1);
                     let value = if is_list { self.value_at(at)? } else { None };
                     let Some(value) = value else {
                         let shown = self.shown(at);
@@ -458,7 +484,13 @@ impl Reader<'_> {
     }
 
     /// A form that is read but never run: `count` of the trees behind the one at `at`.
-    fn unsupported(&mut self, list: usize, at: usize, keyword: Atom, count: usize) -> Result<NodeId, SyntaxError> {
+    fn unsupported(
+        &mut self,
+        list: usize,
+        at: usize,
+        keyword: Atom,
+        count: usize,
+    ) -> Result<NodeId, SyntaxError> {
         let first_pending = self.form.pending.len();
         if at != list + 1 {
             let node = self.form_at(at)?;

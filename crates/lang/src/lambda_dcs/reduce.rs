@@ -10,14 +10,15 @@ use crate::SyntaxError;
 
 /// Applies every lambda of the tree at `root` and gives the new root.
 pub(super) fn reduce(form: &mut Form, root: NodeId) -> Result<NodeId, SyntaxError> {
-    if !form.nodes.iter().any(|node| matches!(node, FormNode::Apply { .. })) {
-        return Ok(root);
-    }
-    let mut reduction = Reduction { form, fuel: 4 * MAX_NODES };
+    let first = form.nodes.iter().position(|node| matches!(node, FormNode::Apply { .. }));
+    let Some(first_apply) = first.map(|index| NodeId(index as u32)) else { return Ok(root) };
+    let mut reduction = Reduction { form, first_apply, fuel: 4 * MAX_NODES, uses: 0, repeats: false };
     let root = reduction.reduce(root, 0)?;
     // Arguments are shared, not copied; as a tree the form may still be too large.
-    let mut budget = MAX_NODES;
-    reduction.unfold(root, 0, &mut budget)?;
+    if reduction.repeats || reduction.form.nodes.len() >= MAX_DEPTH {
+        let mut budget = MAX_NODES;
+        reduction.unfold(root, 0, &mut budget)?;
+    }
     Ok(root)
 }
 
@@ -27,7 +28,14 @@ fn too_much(what: &str) -> SyntaxError {
 
 struct Reduction<'a> {
     form: &'a mut Form,
+    /// The first node that applies something. Nodes are made bottom up, so what comes before it
+    /// has nothing to reduce.
+    first_apply: NodeId,
     fuel: usize,
+    /// How often the argument at hand was used.
+    uses: usize,
+    /// Whether an argument was used more than once.
+    repeats: bool,
 }
 
 impl Reduction<'_> {
@@ -38,12 +46,17 @@ impl Reduction<'_> {
     }
 
     fn reduce(&mut self, id: NodeId, depth: usize) -> Result<NodeId, SyntaxError> {
+        if id < self.first_apply {
+            return Ok(id);
+        }
         self.burn(depth)?;
         match self.form.node(id) {
             FormNode::Apply { function, argument } => {
                 let reduced = self.reduce(function, depth + 1)?;
                 if let FormNode::Lambda { variable, body } = self.form.node(reduced) {
+                    self.uses = 0;
                     let applied = self.substitute(body, variable, argument, depth + 1)?;
+                    self.repeats |= self.uses > 1;
                     return self.reduce(applied, depth + 1);
                 }
                 let argument_reduced = self.reduce(argument, depth + 1)?;
@@ -66,7 +79,10 @@ impl Reduction<'_> {
     ) -> Result<NodeId, SyntaxError> {
         self.burn(depth)?;
         match self.form.node(id) {
-            FormNode::Variable(name) if self.same(name, variable) => Ok(argument),
+            FormNode::Variable(name) if self.same(name, variable) => {
+                self.uses += 1;
+                Ok(argument)
+            }
             FormNode::Lambda { variable: bound, .. } if self.same(bound, variable) => Ok(id),
             FormNode::Apply { function, argument: inner } => {
                 let new_function = self.substitute(function, variable, argument, depth + 1)?;
@@ -76,9 +92,8 @@ impl Reduction<'_> {
                 }
                 Ok(self.form.push(FormNode::Apply { function: new_function, argument: new_inner }))
             }
-            _ => self.rebuild(id, |reduction, child| {
-                reduction.substitute(child, variable, argument, depth + 1)
-            }),
+            _ => self
+                .rebuild(id, |reduction, child| reduction.substitute(child, variable, argument, depth + 1)),
         }
     }
 

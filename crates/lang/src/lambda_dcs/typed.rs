@@ -20,8 +20,8 @@
 use super::form::{Form, FormNode, NodeId};
 use super::function::Function;
 use crate::{
-    Action, Environment, Grammar, ItemKind, Language, Node, Program, ReadError, RuleId, Signatures, SyntaxError,
-    TypeId,
+    Action, Environment, Grammar, ItemKind, Language, Node, Program, ReadError, RuleId, Signatures,
+    SyntaxError, TypeId,
 };
 
 /// What kind of values a property has, which decides where a program may use it.
@@ -223,10 +223,13 @@ impl Language for LambdaDcs {
         environment: &dyn Environment,
     ) -> Result<Program, ReadError> {
         let form = Form::parse(text)?;
-        let root = form.root().ok_or_else(|| SyntaxError { column: 1, message: "there is no form".into() })?;
-        let mut covering = Covering { language: self, form: &form, grammar, environment, actions: vec![], fuel: 1 << 20 };
+        let root =
+            form.root().ok_or_else(|| SyntaxError { column: 1, message: "there is no form".into() })?;
+        let mut covering =
+            Covering { language: self, form: &form, grammar, environment, actions: vec![], fuel: 1 << 20 };
         covering.cover(root, grammar.root()).map_err(ReadError::NotCovered)?;
-        Program::from_actions(grammar, &covering.actions).map_err(|error| ReadError::NotCovered(error.to_string()))
+        Program::from_actions(grammar, &covering.actions)
+            .map_err(|error| ReadError::NotCovered(error.to_string()))
     }
 
     fn write(&self, program: &Program, _: &Grammar, environment: &dyn Environment) -> String {
@@ -291,7 +294,8 @@ impl Covering<'_> {
             let start = self.actions.len();
             self.actions.push(Action::Rule(rule));
             let types = &self.grammar.signatures().rules()[rule.index()].arguments;
-            let covered = arguments.iter().zip(types).try_for_each(|(&argument, &ty)| self.cover(argument, ty));
+            let covered =
+                arguments.iter().zip(types).try_for_each(|(&argument, &ty)| self.cover(argument, ty));
             match covered {
                 Ok(()) => return Ok(()),
                 Err(reason) => why = Some(reason),

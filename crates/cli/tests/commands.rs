@@ -1,0 +1,165 @@
+//! The `xpr` binary as its users meet it.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+struct Ran {
+    stdout: String,
+    stderr: String,
+    success: bool,
+}
+
+fn xpr(arguments: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_xpr"))
+        .args(arguments)
+        .env_remove("XPR_DATA")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // A program that fails early closes its input; that is its good right.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ran {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+        success: output.status.success(),
+    }
+}
+
+fn data() -> Option<String> {
+    match std::env::var_os("XPR_DATA") {
+        Some(folder) => {
+            let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
+            Some(folder.to_str().unwrap().to_owned())
+        }
+        None => {
+            eprintln!("SKIPPED: XPR_DATA is not set, so nothing was read from the benchmark");
+            None
+        }
+    }
+}
+
+#[test]
+fn help() {
+    for (name, arguments) in [
+        ("help", &["--help"][..]),
+        ("help_demo", &["demo", "--help"]),
+        ("help_exec", &["exec", "--help"]),
+        ("help_data_import", &["data", "import", "--help"]),
+        ("help_bench_exec", &["bench", "exec", "--help"]),
+    ] {
+        insta::assert_snapshot!(name, xpr(arguments, b"").stdout);
+    }
+}
+
+#[test]
+fn exec_answers_each_line_with_one_line() {
+    let input = "\
+( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string date ) ) )\r
+( call SW.listValue ( call SW.filter ( call SW.getProperty ( call SW.singleton en.meeting ) ( string ! type ) ) ( string length ) ( string = ) ( number 9 en.hour ) ) )
+( call SW.listValue ( call SW.getProperty en.person.alice ( string date ) ) )
+( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string color ) ) )
+( call SW.listValue ( call SW.frobnicate ) )
+
+( call SW.listValue ( string \"tab\tand )
+( number 0.0625 )
+( call .size ( call SW.getProperty ( call SW.singleton en.meeting ) ( string !type ) ) )";
+    let ran = xpr(&["exec", "--world", "calendar"], input.as_bytes());
+    assert!(ran.success);
+    insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn exec_survives_input_that_is_not_text() {
+    let mut input = b"\xff\xfe\n".to_vec();
+    input.extend(std::iter::repeat_n(b'(', 3 << 20));
+    input.extend(b"\nen.person.alice\n");
+    let ran = xpr(&["exec", "--world", "calendar"], &input);
+    assert!(ran.success);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "parse-error\tcolumn 1: this is not UTF-8",
+            "parse-error\tcolumn 1: the text is longer than 1048576 bytes",
+            "value\t(name en.person.alice)",
+        ]
+    );
+}
+
+#[test]
+fn exec_takes_somebodys_own_facts() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "en.city.rome\ttype\ten.city\nen.city.rome\tcountry\ten.country.italy").unwrap();
+    let path = file.path().to_str().unwrap().to_owned();
+    let path = path.as_str();
+    let program = b"( call SW.listValue ( call SW.getProperty en.city.rome ( string country ) ) )";
+    let ran = xpr(&["exec", "--triples", path], program);
+    assert_eq!(ran.stdout, "value\t(list (name en.country.italy))\n");
+
+    writeln!(file, "en.city.rome country en.country.italy").unwrap();
+    let ran = xpr(&["exec", "--triples", path], program);
+    assert!(!ran.success);
+    insta::assert_snapshot!(ran.stderr.replace(path, "[file]"));
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let missing = tempfile::tempdir().unwrap();
+    let missing = missing.path().join("nothing");
+    let missing = missing.to_str().unwrap();
+    for (name, arguments) in [
+        ("no_world", &["exec"][..]),
+        ("unknown_world", &["exec", "--world", "calender"]),
+        ("two_worlds", &["exec", "--world", "calendar", "--triples", "x"]),
+        ("missing_triples", &["exec", "--triples", missing]),
+        ("no_data", &["bench", "exec", "--world", "calendar"]),
+        ("wrong_data", &["data", "import", "overnight", "--from", missing]),
+        ("unknown_dataset", &["data", "import", "overday", "--from", missing]),
+        ("wrong_seconds", &["bench", "exec", "--data", missing, "--seconds", "-1"]),
+    ] {
+        let ran = xpr(arguments, b"");
+        assert!(!ran.success, "{name}");
+        assert_eq!(ran.stdout, "", "{name}");
+        insta::assert_snapshot!(name, ran.stderr.replace(missing, "[missing]"));
+    }
+}
+
+#[test]
+fn demo_shows_what_running_tells() {
+    let ran = xpr(&["demo"], b"");
+    assert!(ran.success);
+    let shown: String =
+        ran.stdout.lines().filter(|line| !line.contains("Building the world")).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(shown);
+
+    let json: serde_json::Value = serde_json::from_str(&xpr(&["demo", "--json"], b"").stdout).unwrap();
+    assert_eq!(json["questions"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn import_counts_what_is_there() {
+    let Some(data) = data() else { return };
+    insta::assert_snapshot!(xpr(&["data", "import", "overnight", "--from", &data], b"").stdout);
+    let json = xpr(&["data", "import", "overnight", "--from", &data, "--json"], b"").stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["domains"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn bench_prints_the_figures_scripts_ask_for() {
+    let Some(data) = data() else { return };
+    let ran =
+        xpr(&["bench", "exec", "--world", "calendar", "--data", &data, "--seconds", "0.01", "--json"], b"");
+    let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    for figure in ["programs_per_second", "run_only_per_second"] {
+        assert!(json[figure].as_f64().unwrap() > 0.0, "{figure}");
+    }
+}
