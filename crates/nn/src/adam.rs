@@ -1,0 +1,218 @@
+//! Adam, fused: one pass over a parameter, its gradients from all shards, and its two moments.
+//!
+//! ```text
+//! m ← β₁ m + (1 − β₁) g        v ← β₂ v + (1 − β₂) g²
+//! p ← p − η · m / (1 − β₁ᵗ) / (√(v / (1 − β₂ᵗ)) + ε)
+//! ```
+//!
+//! Of tables only the rows with a gradient move, and only their moments decay.
+
+use crate::kernels::vectorized;
+use crate::{Gradients, Matrix, Parameters};
+use rayon::prelude::*;
+
+/// The learning rate over the steps: up in a line, then down by a power.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// The highest rate.
+    pub peak: f64,
+    /// The rate at the end.
+    pub end: f64,
+    /// Steps on the way up.
+    pub warmup: usize,
+    /// Steps in all.
+    pub total: usize,
+    /// The power of the way down; 1 is a line, ½ stays high for longer.
+    pub power: f64,
+}
+
+impl Schedule {
+    /// The rate of a step, counted from 0.
+    pub fn rate(&self, step: usize) -> f64 {
+        if step < self.warmup {
+            return self.peak * (step + 1) as f64 / self.warmup as f64;
+        }
+        let rest = self.total.saturating_sub(self.warmup).max(1);
+        let done = (step - self.warmup).min(rest) as f64 / rest as f64;
+        self.end + (self.peak - self.end) * (1.0 - done).powf(self.power)
+    }
+}
+
+/// The settings of the optimiser.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    /// How long the mean of gradients remembers.
+    pub beta1: f32,
+    /// How long the mean of their squares remembers.
+    pub beta2: f32,
+    /// What keeps the division finite.
+    pub epsilon: f32,
+    /// The largest norm of all gradients together; longer ones are scaled down. 0 for none.
+    pub clip: f32,
+}
+
+impl Default for Adam {
+    fn default() -> Self {
+        Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 0.0 }
+    }
+}
+
+/// What the optimiser remembers of each parameter.
+#[derive(Clone, Debug, Default)]
+pub struct AdamState {
+    /// Steps taken.
+    pub step: u64,
+    /// The two moments of each parameter, in order.
+    pub moments: Vec<(Matrix, Matrix)>,
+}
+
+impl AdamState {
+    /// Before the first step.
+    pub fn new(parameters: &Parameters) -> Self {
+        let zeros = |id| {
+            let value = parameters.value(id);
+            Matrix::zeros(value.rows(), value.columns())
+        };
+        AdamState { step: 0, moments: parameters.ids().map(|id| (zeros(id), zeros(id))).collect() }
+    }
+}
+
+impl Adam {
+    /// Takes a step of rate `rate` against the sum of the shards' gradients, and says how long that sum is.
+    pub fn step(
+        &self,
+        parameters: &mut Parameters,
+        state: &mut AdamState,
+        shards: &[Gradients],
+        rate: f64,
+    ) -> f64 {
+        state.step += 1;
+        let correction1 = 1.0 - f64::from(self.beta1).powi(state.step as i32);
+        let correction2 = 1.0 - f64::from(self.beta2).powi(state.step as i32);
+        let step = (rate * correction2.sqrt() / correction1) as f32;
+        let epsilon = (f64::from(self.epsilon) * correction2.sqrt()) as f32;
+
+        let mut rows = Gradients::default();
+        for shard in shards {
+            for (id, row, gradient) in shard.sparse() {
+                rows.add_row(id, row, gradient);
+            }
+        }
+        let ids: Vec<_> = parameters.ids().filter(|&id| !parameters.is_sparse(id)).collect();
+        let norm = if self.clip > 0.0 {
+            let dense: f64 = ids.iter().map(|&id| square(shards, id)).sum();
+            let sparse: f64 = rows
+                .sparse()
+                .map(|(_, _, gradient)| gradient.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>())
+                .sum();
+            (dense + sparse).sqrt()
+        } else {
+            0.0
+        };
+        let scale = if self.clip > 0.0 && norm > f64::from(self.clip) {
+            (f64::from(self.clip) / norm) as f32
+        } else {
+            1.0
+        };
+        let constants = [self.beta1, self.beta2, step, epsilon, scale];
+
+        parameters.values_mut().zip(&mut state.moments).collect::<Vec<_>>().into_par_iter().for_each(
+            |((id, is_sparse, value), (first, second))| {
+                if is_sparse {
+                    return;
+                }
+                let mut gradients = shards.iter().filter_map(|shard| shard.dense(id));
+                let (Some(one), two) = (gradients.next(), gradients.next()) else { return };
+                let rest: Vec<&[f32]> = gradients.collect();
+                let sum: Vec<f32>;
+                let (one, two) = if rest.is_empty() {
+                    (one, two.unwrap_or(&[]))
+                } else {
+                    let mut total = one.to_vec();
+                    for gradient in two.into_iter().chain(rest) {
+                        for (total, x) in total.iter_mut().zip(gradient) {
+                            *total += x;
+                        }
+                    }
+                    sum = total;
+                    (sum.as_slice(), &[][..])
+                };
+                update(value.data_mut(), first.data_mut(), second.data_mut(), one, two, &constants);
+            },
+        );
+        for (id, row, gradient) in rows.sparse() {
+            let (first, second) = &mut state.moments[id.index()];
+            update(
+                parameters.value_mut(id).row_mut(row),
+                first.row_mut(row),
+                second.row_mut(row),
+                gradient,
+                &[],
+                &constants,
+            );
+        }
+        norm
+    }
+}
+
+/// The square of the length of a parameter's gradient.
+fn square(shards: &[Gradients], id: crate::ParameterId) -> f64 {
+    let gradients: Vec<&[f32]> = shards.iter().filter_map(|shard| shard.dense(id)).collect();
+    let len = gradients.first().map_or(0, |gradient| gradient.len());
+    (0..len)
+        .map(|index| f64::from(gradients.iter().map(|gradient| gradient[index]).sum::<f32>()).powi(2))
+        .sum()
+}
+
+vectorized! {
+    /// The update of the module's description; `two` may be empty.
+    fn update(p: &mut [f32], m: &mut [f32], v: &mut [f32], one: &[f32], two: &[f32], constants: &[f32; 5]) {
+        let [beta1, beta2, step, epsilon, scale] = *constants;
+        let element = |p: &mut f32, m: &mut f32, v: &mut f32, g: f32| {
+            *m = beta1 * *m + (1.0 - beta1) * g;
+            *v = beta2 * *v + (1.0 - beta2) * g * g;
+            *p -= step * *m / (v.sqrt() + epsilon);
+        };
+        let state = p.iter_mut().zip(m).zip(v);
+        if two.is_empty() {
+            for (((p, m), v), one) in state.zip(one) {
+                element(p, m, v, scale * *one);
+            }
+        } else {
+            for ((((p, m), v), one), two) in state.zip(one).zip(two) {
+                element(p, m, v, scale * (*one + *two));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Init;
+
+    #[test]
+    fn the_schedule_rises_and_falls() {
+        let schedule = Schedule { peak: 1.0, end: 0.0, warmup: 10, total: 110, power: 0.5 };
+        assert!((schedule.rate(0) - 0.1).abs() < 1e-12);
+        assert!((schedule.rate(9) - 1.0).abs() < 1e-12);
+        assert!((schedule.rate(85) - 0.5).abs() < 1e-12);
+        assert_eq!(schedule.rate(1000), 0.0);
+    }
+
+    #[test]
+    fn the_first_step_has_the_size_of_the_rate() {
+        let mut parameters = Parameters::default();
+        let dense = parameters.add("dense", 1, 2, Init::Constant(1.0));
+        let table = parameters.add_table("table", Matrix::zeros(3, 2));
+        let mut state = AdamState::new(&parameters);
+        let mut shards = [Gradients::default(), Gradients::default()];
+        shards[0].add(dense, &[1.0, -3.0]);
+        shards[1].add(dense, &[1.0, -3.0]);
+        shards[1].add_row(table, 2, &[0.5, 0.0]);
+        Adam::default().step(&mut parameters, &mut state, &shards, 0.1);
+        let close = |left: &[f32], right: &[f32]| left.iter().zip(right).all(|(x, y)| (x - y).abs() < 1e-5);
+        assert!(close(parameters.value(dense).data(), &[0.9, 1.1]));
+        assert!(close(parameters.value(table).data(), &[0.0, 0.0, 0.0, 0.0, -0.1, 0.0]));
+    }
+}

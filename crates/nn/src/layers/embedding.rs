@@ -1,0 +1,60 @@
+//! Rows of a table, by index.
+
+use super::Operation;
+use crate::tape::Backward;
+use crate::{Matrix, ParameterId, Parameters, Tape, Var};
+
+struct Embedding {
+    table: ParameterId,
+    indices: Vec<u32>,
+}
+
+impl Tape {
+    /// The rows of `table` with these indices: `[indices, columns]`.
+    pub fn embedding(&mut self, parameters: &Parameters, table: ParameterId, indices: &[u32]) -> Var {
+        let value = parameters.value(table);
+        let mut output = self.space(indices.len(), value.columns());
+        for (row, &index) in indices.iter().enumerate() {
+            output.row_mut(row).copy_from_slice(value.row(index as usize));
+        }
+        self.push(output, Embedding { table, indices: indices.to_vec() })
+    }
+}
+
+impl Operation for Embedding {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        if back.parameters.is_sparse(self.table) {
+            for (row, &index) in self.indices.iter().enumerate() {
+                back.gradients.add_row(self.table, index as usize, gradient.row(row));
+            }
+        } else {
+            let value = back.parameters.value(self.table);
+            let mut sum = back.zeros(value.rows(), value.columns());
+            for (row, &index) in self.indices.iter().enumerate() {
+                crate::kernels::add_assign(sum.row_mut(index as usize), gradient.row(row));
+            }
+            back.gradients.add(self.table, sum.data());
+            back.release(sum);
+        }
+        back.release(gradient);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, random_matrix};
+    use crate::{Init, Parameters};
+
+    #[test]
+    fn gradient() {
+        let mut parameters = Parameters::default();
+        let table = parameters.add_table("sparse", random_matrix(4, 3));
+        let dense = parameters.add("dense", 4, 3, Init::Normal(1.0));
+        check(&mut parameters, &[], |tape, parameters, _| {
+            let one = tape.embedding(parameters, table, &[3, 0, 3]);
+            let two = tape.embedding(parameters, dense, &[1, 1, 2]);
+            let sum = tape.add(one, two);
+            tape.tanh(sum)
+        });
+    }
+}

@@ -1,0 +1,82 @@
+//! `y = x W + b`
+
+use super::Operation;
+use crate::kernels::add_assign;
+use crate::tape::{Backward, Source, multiply};
+use crate::{Matrix, ParameterId, Parameters, Tape, Var};
+
+struct Linear {
+    input: Var,
+    weight: ParameterId,
+    bias: Option<ParameterId>,
+}
+
+/// `y = x W + b` on matrices.
+pub fn linear(
+    parameters: &Parameters,
+    x: &Matrix,
+    weight: ParameterId,
+    bias: Option<ParameterId>,
+    y: &mut Matrix,
+) {
+    multiply(y, x, parameters.value(weight).view());
+    if let Some(bias) = bias {
+        let bias = parameters.value(bias).data();
+        for row in 0..y.rows() {
+            add_assign(y.row_mut(row), bias);
+        }
+    }
+}
+
+impl Tape {
+    /// `x W + b`, row by row: `[rows, in] → [rows, out]`.
+    pub fn linear(
+        &mut self,
+        parameters: &Parameters,
+        input: Var,
+        weight: ParameterId,
+        bias: Option<ParameterId>,
+    ) -> Var {
+        let mut output = self.space(self.value(input).rows(), parameters.value(weight).columns());
+        linear(parameters, self.value(input), weight, bias, &mut output);
+        self.push(output, Linear { input, weight, bias })
+    }
+}
+
+impl Operation for Linear {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        if let Some(bias) = self.bias {
+            let mut sum = vec![0.0; gradient.columns()];
+            for row in 0..gradient.rows() {
+                add_assign(&mut sum, gradient.row(row));
+            }
+            back.gradients.add(bias, &sum);
+        }
+        let input = back.value(self.input);
+        let mut to_input = back.space(input.rows(), input.columns());
+        multiply(&mut to_input, &gradient, back.parameters.value(self.weight).view().transposed());
+        back.add(self.input, to_input);
+        let gradient = back.keep(gradient);
+        back.weight(self.weight, Source::Value(self.input), gradient);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, random_matrix};
+    use crate::{Init, Parameters};
+
+    #[test]
+    fn gradient() {
+        let mut parameters = Parameters::default();
+        let weight = parameters.add("weight", 3, 4, Init::Xavier);
+        let bias = parameters.add("bias", 1, 4, Init::Normal(1.0));
+        check(&mut parameters, &[random_matrix(5, 3)], |tape, parameters, inputs| {
+            let once = tape.linear(parameters, inputs[0], weight, Some(bias));
+            let half = tape.rows(inputs[0], &[0, 2]);
+            // A second use of the same weight.
+            let twice = tape.linear(parameters, half, weight, None);
+            tape.concat_rows(&[once, twice])
+        });
+    }
+}

@@ -1,0 +1,216 @@
+//! Looking at a memory: attention of single rows to a segment of others, and pointing to its rows.
+//!
+//! ```text
+//! α = softmax_j q · k_j / √d        z = Σ_j α_j v_j            (each head by itself)
+//! s_j = q · k_j / √d                                            (pointing: the scores themselves)
+//! ```
+
+use super::Operation;
+use super::relation_attention::softmax_back;
+use crate::kernels::{add_scaled, dot, softmax};
+use crate::tape::Backward;
+use crate::{Matrix, Tape, Var};
+
+/// A run of rows of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The first row.
+    pub start: usize,
+    /// How many.
+    pub len: usize,
+}
+
+struct MemoryAttention {
+    query: Var,
+    keys: Var,
+    values: Var,
+    heads: usize,
+    segments: Vec<Segment>,
+    /// For each row and head, the probability of each row of its segment.
+    probabilities: Vec<f32>,
+}
+
+/// Attention of each row of `query` to its segment, written to `output`; gives the probabilities.
+pub fn memory_attention(
+    query: &Matrix,
+    (keys, values): (&Matrix, &Matrix),
+    heads: usize,
+    segments: &[Segment],
+    output: &mut Matrix,
+) -> Vec<f32> {
+    let size = query.columns() / heads;
+    let scale = 1.0 / (size as f32).sqrt();
+    let mut probabilities = vec![0.0; segments.iter().map(|segment| heads * segment.len).sum()];
+    let mut start = 0;
+    for (row, segment) in segments.iter().enumerate() {
+        for head in 0..heads {
+            let columns = head * size..(head + 1) * size;
+            let scores = &mut probabilities[start..start + segment.len];
+            start += segment.len;
+            let query = &query.row(row)[columns.clone()];
+            for (index, score) in scores.iter_mut().enumerate() {
+                *score = scale * dot(query, &keys.row(segment.start + index)[columns.clone()]);
+            }
+            softmax(scores);
+            let output = &mut output.row_mut(row)[columns.clone()];
+            output.fill(0.0);
+            for (index, &probability) in scores.iter().enumerate() {
+                add_scaled(output, probability, &values.row(segment.start + index)[columns.clone()]);
+            }
+        }
+    }
+    probabilities
+}
+
+/// The scores of each row of `query` for the rows of its segment: `[rows, longest segment]`, 0 beyond a segment's end.
+pub fn pointer_scores(query: &Matrix, keys: &Matrix, segments: &[Segment], output: &mut Matrix) {
+    let scale = 1.0 / (query.columns() as f32).sqrt();
+    for (row, segment) in segments.iter().enumerate() {
+        let scores = output.row_mut(row);
+        scores.fill(0.0);
+        for (index, score) in scores.iter_mut().take(segment.len).enumerate() {
+            *score = scale * dot(query.row(row), keys.row(segment.start + index));
+        }
+    }
+}
+
+struct Pointer {
+    query: Var,
+    keys: Var,
+    segments: Vec<Segment>,
+}
+
+impl Tape {
+    /// Multi-head attention of each row of `query` to a segment of `keys` and `values`.
+    pub fn memory_attention(
+        &mut self,
+        query: Var,
+        keys: Var,
+        values: Var,
+        heads: usize,
+        segments: &[Segment],
+    ) -> Var {
+        let (rows, columns) = (self.value(query).rows(), self.value(query).columns());
+        let mut output = self.space(rows, columns);
+        let memory = (self.value(keys), self.value(values));
+        let probabilities = memory_attention(self.value(query), memory, heads, segments, &mut output);
+        let segments = segments.to_vec();
+        self.push(output, MemoryAttention { query, keys, values, heads, segments, probabilities })
+    }
+
+    /// The scores of each row of `query` for the rows of a segment of `keys`; see [`pointer_scores`].
+    pub fn pointer_scores(&mut self, query: Var, keys: Var, segments: &[Segment]) -> Var {
+        let longest = segments.iter().map(|segment| segment.len).max().unwrap_or(0);
+        let mut output = self.space(self.value(query).rows(), longest);
+        pointer_scores(self.value(query), self.value(keys), segments, &mut output);
+        self.push(output, Pointer { query, keys, segments: segments.to_vec() })
+    }
+}
+
+impl Operation for MemoryAttention {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        let (query, keys, values) = (back.value(self.query), back.value(self.keys), back.value(self.values));
+        let size = query.columns() / self.heads;
+        let scale = 1.0 / (size as f32).sqrt();
+        let mut to_query = back.zeros(query.rows(), query.columns());
+        let mut scores = Vec::new();
+        let mut start = 0;
+        // Keys and values of one row at a time: two passes, since both gradients live in `back`.
+        let mut all_scores = self.probabilities.clone();
+        for (row, segment) in self.segments.iter().enumerate() {
+            for head in 0..self.heads {
+                let columns = head * size..(head + 1) * size;
+                let probabilities = &self.probabilities[start..start + segment.len];
+                let gradient = &gradient.row(row)[columns.clone()];
+                scores.clear();
+                scores.extend(
+                    (0..segment.len)
+                        .map(|index| dot(gradient, &values.row(segment.start + index)[columns.clone()])),
+                );
+                softmax_back(probabilities, &mut scores, scale);
+                let to_query = &mut to_query.row_mut(row)[columns.clone()];
+                for (index, &score) in scores.iter().enumerate() {
+                    add_scaled(to_query, score, &keys.row(segment.start + index)[columns.clone()]);
+                }
+                all_scores[start..start + segment.len].copy_from_slice(&scores);
+                start += segment.len;
+            }
+        }
+        scatter(back.gradient_mut(self.values), &gradient, &self.segments, self.heads, &self.probabilities);
+        scatter(back.gradient_mut(self.keys), query, &self.segments, self.heads, &all_scores);
+        back.release(gradient);
+        back.add(self.query, to_query);
+    }
+}
+
+/// Adds each row of `from`, weighted, to the rows of its segment, each head by itself.
+fn scatter(to: &mut Matrix, from: &Matrix, segments: &[Segment], heads: usize, weights: &[f32]) {
+    let size = from.columns() / heads;
+    let mut start = 0;
+    for (row, segment) in segments.iter().enumerate() {
+        for head in 0..heads {
+            let columns = head * size..(head + 1) * size;
+            for index in 0..segment.len {
+                let to = &mut to.row_mut(segment.start + index)[columns.clone()];
+                add_scaled(to, weights[start + index], &from.row(row)[columns.clone()]);
+            }
+            start += segment.len;
+        }
+    }
+}
+
+impl Operation for Pointer {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        let (query, keys) = (back.value(self.query), back.value(self.keys));
+        let scale = 1.0 / (query.columns() as f32).sqrt();
+        let mut to_query = back.zeros(query.rows(), query.columns());
+        for (row, segment) in self.segments.iter().enumerate() {
+            for index in 0..segment.len {
+                add_scaled(
+                    to_query.row_mut(row),
+                    scale * gradient.row(row)[index],
+                    keys.row(segment.start + index),
+                );
+            }
+        }
+        let to_keys = back.gradient_mut(self.keys);
+        for (row, segment) in self.segments.iter().enumerate() {
+            for index in 0..segment.len {
+                add_scaled(
+                    to_keys.row_mut(segment.start + index),
+                    scale * gradient.row(row)[index],
+                    query.row(row),
+                );
+            }
+        }
+        back.release(gradient);
+        back.add(self.query, to_query);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, random_matrix};
+    use super::*;
+    use crate::Parameters;
+
+    const SEGMENTS: [Segment; 3] =
+        [Segment { start: 0, len: 3 }, Segment { start: 2, len: 2 }, Segment { start: 0, len: 3 }];
+
+    #[test]
+    fn gradient_of_attention() {
+        let inputs = [random_matrix(3, 4), random_matrix(5, 4), random_matrix(5, 4)];
+        check(&mut Parameters::default(), &inputs, |tape, _, inputs| {
+            tape.memory_attention(inputs[0], inputs[1], inputs[2], 2, &SEGMENTS)
+        });
+    }
+
+    #[test]
+    fn gradient_of_pointing() {
+        let inputs = [random_matrix(3, 4), random_matrix(5, 4)];
+        check(&mut Parameters::default(), &inputs, |tape, _, inputs| {
+            let scores = tape.pointer_scores(inputs[0], inputs[1], &SEGMENTS);
+            tape.tanh(scores)
+        });
+    }
+}

@@ -1,0 +1,226 @@
+//! Self-attention that knows how its elements relate.
+//!
+//! ```text
+//! e_ij = q_i · (k_j + K[r_ij]) / √d      α_i = softmax_j e_ij      z_i = Σ_j α_ij (v_j + V[r_ij])
+//! ```
+//!
+//! Relations are factorised: `q_i · K[r]` is computed once a relation kind and gathered, and on the way out the
+//! probabilities of each kind are added up before they meet `V[r]`. There is never a vector a pair.
+
+use super::Operation;
+use crate::kernels::{softmax, vectorized};
+use crate::tape::Backward;
+use crate::{Matrix, ParameterId, Parameters, Tape, Var, View, ViewMut, gemm};
+use std::sync::Arc;
+
+/// A sequence of rows that attend to each other.
+#[derive(Clone, Debug)]
+pub struct Relations {
+    /// The first row.
+    pub start: usize,
+    /// How many rows.
+    pub len: usize,
+    /// The kind of relation from each row to each row, row by row.
+    pub kinds: Arc<[u8]>,
+}
+
+struct RelationAttention {
+    query: Var,
+    key: Var,
+    value: Var,
+    key_table: ParameterId,
+    value_table: ParameterId,
+    heads: usize,
+    sequences: Vec<Relations>,
+    /// For each sequence and head, `[len, len]` probabilities.
+    probabilities: Vec<f32>,
+    /// For each row and head, the probability that goes to each kind of relation.
+    by_kind: Matrix,
+}
+
+vectorized! {
+    /// Adds what relations contribute to a row of scores, and scales.
+    fn gather(scores: &mut [f32], kinds: &[u8], by_kind: &[f32], scale: f32) {
+        for (score, &kind) in scores.iter_mut().zip(kinds) {
+            *score = (*score + by_kind[kind as usize]) * scale;
+        }
+    }
+}
+
+/// Adds a row up by kind.
+fn scatter(row: &[f32], kinds: &[u8], by_kind: &mut [f32]) {
+    for (x, &kind) in row.iter().zip(kinds) {
+        by_kind[kind as usize] += x;
+    }
+}
+
+impl Tape {
+    /// Multi-head attention of `[rows, heads × d]` queries, keys and values within each sequence; relation tables are
+    /// `[kinds, d]`, shared by the heads.
+    #[allow(clippy::too_many_arguments, reason = "they are the formula's")]
+    pub fn relation_attention(
+        &mut self,
+        parameters: &Parameters,
+        (query, key, value): (Var, Var, Var),
+        (key_table, value_table): (ParameterId, ParameterId),
+        heads: usize,
+        sequences: &[Relations],
+    ) -> Var {
+        let (rows, columns) = (self.value(query).rows(), self.value(query).columns());
+        let kinds = parameters.value(key_table).rows();
+        let size = columns / heads;
+        let scale = 1.0 / (size as f32).sqrt();
+
+        // [rows × heads, kinds]
+        let mut query_by_kind = self.space(rows * heads, kinds);
+        let table = parameters.value(key_table).view().transposed();
+        gemm(query_by_kind.view_mut(), false, View::of(self.value(query).data(), rows * heads, size), table);
+
+        let mut by_kind = self.space(rows * heads, kinds);
+        by_kind.data_mut().fill(0.0);
+        let mut output = self.space(rows, columns);
+        let total: usize = sequences.iter().map(|sequence| heads * sequence.len * sequence.len).sum();
+        let mut probabilities = self.space(1, total).into_data();
+        let mut start = 0;
+        for sequence in sequences {
+            let len = sequence.len;
+            for head in 0..heads {
+                let block = &mut probabilities[start..start + len * len];
+                start += len * len;
+                let part = |var| self.value(var).view().part((sequence.start, len), (head * size, size));
+                gemm(ViewMut::of(block, len, len), false, part(query), part(key).transposed());
+                for (index, scores) in block.chunks_mut(len).enumerate() {
+                    let kinds = &sequence.kinds[index * len..][..len];
+                    let row = (sequence.start + index) * heads + head;
+                    gather(scores, kinds, query_by_kind.row(row), scale);
+                    softmax(scores);
+                    scatter(scores, kinds, by_kind.row_mut(row));
+                }
+                let result = output.view_mut().part((sequence.start, len), (head * size, size));
+                gemm(result, false, View::of(block, len, len), part(value));
+            }
+        }
+        let result = ViewMut::of(output.data_mut(), rows * heads, size);
+        gemm(result, true, by_kind.view(), parameters.value(value_table).view());
+        let sequences = sequences.to_vec();
+        self.push(
+            output,
+            RelationAttention {
+                query,
+                key,
+                value,
+                key_table,
+                value_table,
+                heads,
+                sequences,
+                probabilities,
+                by_kind,
+            },
+        )
+    }
+}
+
+vectorized! {
+    /// Back through softmax: `p · (dp − Σ p dp) · scale`, in place of `dp`.
+    pub(crate) fn softmax_back(p: &[f32], dp: &mut [f32], scale: f32) {
+        let sum: f32 = p.iter().zip(dp.iter()).map(|(p, dp)| p * dp).sum();
+        for (dp, p) in dp.iter_mut().zip(p) {
+            *dp = p * (*dp - sum) * scale;
+        }
+    }
+}
+
+impl Operation for RelationAttention {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        let (rows, columns) = (gradient.rows(), gradient.columns());
+        let heads = self.heads;
+        let size = columns / heads;
+        let scale = 1.0 / (size as f32).sqrt();
+        let (query, key, value) = (back.value(self.query), back.value(self.key), back.value(self.value));
+        let key_table = back.parameters.value(self.key_table);
+        let value_table = back.parameters.value(self.value_table);
+        let kinds = key_table.rows();
+        let split = View::of(gradient.data(), rows * heads, size);
+
+        // What each kind's probability is worth.
+        let mut worth = back.space(rows * heads, kinds);
+        gemm(worth.view_mut(), false, split, value_table.view().transposed());
+        back.gradients.add_product(self.value_table, self.by_kind.view(), split, (kinds, size));
+
+        let mut to_query = back.space(rows, columns);
+        let mut to_key = back.space(rows, columns);
+        let mut to_value = back.space(rows, columns);
+        let mut by_kind = back.zeros(rows * heads, kinds);
+        let longest = self.sequences.iter().map(|sequence| sequence.len).max().unwrap_or(0);
+        let mut scores = vec![0.0; longest * longest];
+        let mut start = 0;
+        for sequence in &self.sequences {
+            let len = sequence.len;
+            let place = (sequence.start, len);
+            for head in 0..heads {
+                let columns = (head * size, size);
+                let probabilities = &self.probabilities[start..start + len * len];
+                start += len * len;
+                let to_output = gradient.view().part(place, columns);
+                let scores = &mut scores[..len * len];
+                gemm(
+                    ViewMut::of(scores, len, len),
+                    false,
+                    to_output,
+                    value.view().part(place, columns).transposed(),
+                );
+                for (index, scores) in scores.chunks_mut(len).enumerate() {
+                    let kinds = &sequence.kinds[index * len..][..len];
+                    let row = (sequence.start + index) * heads + head;
+                    gather(scores, kinds, worth.row(row), 1.0);
+                    softmax_back(&probabilities[index * len..][..len], scores, scale);
+                    scatter(scores, kinds, by_kind.row_mut(row));
+                }
+                let probabilities = View::of(probabilities, len, len).transposed();
+                gemm(to_value.view_mut().part(place, columns), false, probabilities, to_output);
+                let scores = View::of(scores, len, len);
+                gemm(
+                    to_query.view_mut().part(place, columns),
+                    false,
+                    scores,
+                    key.view().part(place, columns),
+                );
+                let queries = query.view().part(place, columns);
+                gemm(to_key.view_mut().part(place, columns), false, scores.transposed(), queries);
+            }
+        }
+        let result = ViewMut::of(to_query.data_mut(), rows * heads, size);
+        gemm(result, true, by_kind.view(), key_table.view());
+        let queries = View::of(query.data(), rows * heads, size);
+        back.gradients.add_product(self.key_table, by_kind.view(), queries, (kinds, size));
+        back.release(worth);
+        back.release(by_kind);
+        back.release(gradient);
+        back.add(self.query, to_query);
+        back.add(self.key, to_key);
+        back.add(self.value, to_value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check, random_matrix};
+    use super::*;
+    use crate::Init;
+
+    #[test]
+    fn gradient() {
+        let mut parameters = Parameters::default();
+        let keys = parameters.add("keys", 3, 2, Init::Normal(1.0));
+        let values = parameters.add("values", 3, 2, Init::Normal(1.0));
+        let sequences = [
+            Relations { start: 0, len: 3, kinds: [0, 1, 2, 1, 0, 2, 2, 2, 0].into() },
+            Relations { start: 3, len: 2, kinds: [1, 0, 2, 1].into() },
+        ];
+        let inputs = [random_matrix(5, 4), random_matrix(5, 4), random_matrix(5, 4)];
+        check(&mut parameters, &inputs, |tape, parameters, inputs| {
+            let all = (inputs[0], inputs[1], inputs[2]);
+            tape.relation_attention(parameters, all, (keys, values), 2, &sequences)
+        });
+    }
+}
