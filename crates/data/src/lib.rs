@@ -5,6 +5,7 @@
 //! silently and nothing panics.
 //!
 //! - [`Overnight`] is a folder of the benchmark; see its description for the layout.
+//! - [`Embeddings`] are word vectors in GloVe's text format.
 //! - [`read_lexicon`] takes the phrases of properties, types and values from SEMPRE's grammar files.
 //!
 //! ```
@@ -16,10 +17,12 @@
 //! # Ok::<(), xpr_data::LineError>(())
 //! ```
 
+mod embeddings;
 mod error;
 mod lexicon;
 mod overnight;
 
+pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, Part, read_examples};

@@ -23,7 +23,19 @@ impl TypeId {
     }
 }
 
+impl ItemKind {
+    /// The index among the kinds of its language, in order of addition.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 impl RuleId {
+    /// The rule with an index among [`Signatures::rules`].
+    pub fn from_index(index: usize) -> Self {
+        RuleId(small_index(index + 1))
+    }
+
     /// The index among [`Signatures::rules`].
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -119,6 +131,11 @@ impl Signatures {
     /// All rules; a [`RuleId`] is an index here.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// The number of kinds of items.
+    pub fn kinds(&self) -> usize {
+        self.kinds.len()
     }
 
     /// The number of types.
@@ -298,6 +315,11 @@ impl Grammar {
     /// The type of whole programs.
     pub fn root(&self) -> TypeId {
         self.signatures.root()
+    }
+
+    /// All types, in order of their indices.
+    pub fn type_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
+        (0..self.signatures.types.len() as u16).map(TypeId)
     }
 
     /// The number of items this grammar was made for.

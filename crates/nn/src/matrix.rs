@@ -167,6 +167,7 @@ pub fn reset_flops() {
 ///
 /// # Panics
 /// If the shapes do not fit.
+#[allow(clippy::needless_pass_by_value, reason = "a view is used up by writing through it")]
 pub fn gemm(result: ViewMut<'_>, add: bool, left: View<'_>, right: View<'_>) {
     let (m, n, k) = (result.rows, result.columns, left.columns);
     assert!(left.rows == m && right.columns == n && right.rows == k, "shapes of a product do not fit");

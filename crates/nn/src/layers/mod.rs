@@ -9,6 +9,7 @@ mod memory;
 mod pointwise;
 mod relation_attention;
 mod rows;
+mod segment_mean;
 mod softmax;
 
 pub use layer_norm::layer_norm;

@@ -1,0 +1,90 @@
+//! Word vectors in GloVe's text format: a word and its numbers a line, spaces between.
+
+use crate::{DataError, LineError};
+use rustc_hash::FxHashMap;
+use std::fs;
+use std::path::Path;
+
+/// Word vectors, in the order of their file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Embeddings {
+    /// The words.
+    pub words: Vec<String>,
+    /// The vector of each word; all have the same size.
+    pub vectors: FxHashMap<String, Vec<f32>>,
+    /// That size.
+    pub size: usize,
+}
+
+impl Embeddings {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a line is not a word and as many numbers as the first has.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let text =
+            fs::read_to_string(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
+        Embeddings::read(&text).map_err(DataError::in_file(path))
+    }
+
+    /// Reads the text of such a file. A word that comes again keeps its first vector.
+    ///
+    /// # Errors
+    /// As [`Embeddings::open`].
+    pub fn read(text: &str) -> Result<Self, LineError> {
+        let mut embeddings = Embeddings::default();
+        for (index, line) in text.lines().enumerate() {
+            let error = |message: String| LineError { line: index + 1, message };
+            let mut fields = line.split(' ');
+            let Some(word) = fields.next().filter(|word| !word.is_empty()) else {
+                return Err(error(
+                    "there is no word; expected a word and its numbers, spaces between".into(),
+                ));
+            };
+            let vector: Vec<f32> = fields
+                .map(|field| match field.parse() {
+                    Ok(number) if f32::is_finite(number) => Ok(number),
+                    _ => Err(error(format!("`{field}` is not a number"))),
+                })
+                .collect::<Result<_, _>>()?;
+            if index == 0 {
+                embeddings.size = vector.len();
+            }
+            if vector.len() != embeddings.size || vector.is_empty() {
+                let message = format!("{} numbers, but the first line has {}", vector.len(), embeddings.size);
+                return Err(error(message));
+            }
+            if !embeddings.vectors.contains_key(word) {
+                embeddings.words.push(word.to_owned());
+                embeddings.vectors.insert(word.to_owned(), vector);
+            }
+        }
+        if embeddings.words.is_empty() {
+            return Err(LineError { line: 1, message: "there are no word vectors".into() });
+        }
+        Ok(embeddings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_read_and_mistakes_named() {
+        let embeddings = Embeddings::read("the 1 -2.5\nof 3 4e-1\n").unwrap();
+        assert_eq!((embeddings.size, embeddings.words.len()), (2, 2));
+        assert_eq!(embeddings.vectors["of"], [3.0, 0.4]);
+        let cases = [
+            ("", "line 1: there are no word vectors"),
+            ("a 1 2\nb 1", "line 2: 1 numbers, but the first line has 2"),
+            ("a 1 x", "line 1: `x` is not a number"),
+            ("a 1 inf", "line 1: `inf` is not a number"),
+            ("a 1\n 2", "line 2: there is no word; expected a word and its numbers, spaces between"),
+            ("a", "line 1: 0 numbers, but the first line has 0"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Embeddings::read(text).unwrap_err().to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A dataset and the world it is about, ready for a parser.
+
+use thiserror::Error;
+use xpr_data::{DataError, Embeddings, Example, LexiconEntry};
+use xpr_exec::{Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Outcome, Phrase, Runner};
+use xpr_lang::lambda_dcs::LambdaDcs;
+use xpr_lang::{Environment, Grammar, GrammarError, Language, Program, ReadError};
+use xpr_nn::{Matrix, Random};
+use xpr_parser::{Question, Scene, Vocabulary, tokenize};
+
+/// Why a dataset cannot be learned from.
+#[derive(Debug, Error)]
+pub enum TaskError {
+    /// Its files are wrong.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Its environment makes no grammar.
+    #[error(transparent)]
+    Grammar(#[from] GrammarError),
+    /// A labeled program is not one of the grammar's.
+    #[error("example {index} (`{utterance}`): {source}")]
+    Program {
+        /// Which example, from 1.
+        index: usize,
+        /// Its utterance.
+        utterance: String,
+        /// What is wrong with its program.
+        source: ReadError,
+    },
+}
+
+/// A question, the program that means it, and what that denotes.
+#[derive(Clone, Debug)]
+pub struct LabeledExample {
+    /// What was asked.
+    pub utterance: String,
+    /// As the parser sees it.
+    pub question: Question,
+    /// What it means.
+    pub program: Program,
+    /// What comes of running that.
+    pub outcome: Outcome,
+}
+
+/// A world, the language its programs are in, and how people talk about it.
+#[derive(Debug)]
+pub struct Task {
+    world: KnowledgeBase,
+    language: LambdaDcs,
+    environment: KnowledgeBaseEnvironment,
+    grammar: Grammar,
+    vocabulary: Vocabulary,
+    embeddings: Embeddings,
+}
+
+impl Task {
+    /// The task of a world, with a vocabulary of all words that have a vector, and those of `utterances` and items.
+    ///
+    /// # Errors
+    /// If no program can be written about this world.
+    pub fn new<'u>(
+        world: KnowledgeBase,
+        lexicon: Vec<LexiconEntry>,
+        embeddings: Embeddings,
+        utterances: impl IntoIterator<Item = &'u str>,
+    ) -> Result<Self, TaskError> {
+        let language = LambdaDcs::new();
+        let phrases: Vec<Phrase> =
+            lexicon.into_iter().map(|entry| Phrase { symbol: entry.symbol, phrase: entry.phrase }).collect();
+        let environment = KnowledgeBaseEnvironment::new(&world, &language, &phrases);
+        let grammar = language.signatures().grammar(environment.items())?;
+        let said = utterances.into_iter().flat_map(tokenize);
+        let named = environment.items().iter().flat_map(|item| tokenize(&item.phrase));
+        let words: Vec<String> = embeddings.words.iter().cloned().chain(said).chain(named).collect();
+        let vocabulary = Vocabulary::new(words);
+        Ok(Task { world, language, environment, grammar, vocabulary, embeddings })
+    }
+
+    /// What the parser sees of the environment.
+    pub fn scene(&self) -> Scene {
+        Scene::new(self.grammar.clone(), &self.environment, &self.vocabulary)
+    }
+
+    /// The vectors that words begin with.
+    pub fn word_table(&self, size: usize, random: Random) -> Matrix {
+        let size = if self.embeddings.size > 0 { self.embeddings.size } else { size };
+        self.vocabulary.table(size, &self.embeddings.vectors, random)
+    }
+
+    /// The words.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// An executor on the world.
+    pub fn runner(&self) -> Runner<'_> {
+        Runner::new(&self.world, Limits::default())
+    }
+
+    /// The text of a program.
+    pub fn text(&self, program: &Program) -> String {
+        self.language.write(program, &self.grammar, &self.environment)
+    }
+
+    /// Prepares labeled examples.
+    ///
+    /// # Errors
+    /// If a program is not one of the grammar's.
+    pub fn label(&self, scene: &Scene, examples: &[Example]) -> Result<Vec<LabeledExample>, TaskError> {
+        let mut runner = self.runner();
+        examples
+            .iter()
+            .enumerate()
+            .map(|(index, example)| {
+                let program = self
+                    .language
+                    .read(&example.program, &self.grammar, &self.environment)
+                    .map_err(|source| TaskError::Program {
+                        index: index + 1,
+                        utterance: example.utterance.clone(),
+                        source,
+                    })?;
+                Ok(LabeledExample {
+                    utterance: example.utterance.clone(),
+                    question: scene.question(&example.utterance, &self.vocabulary),
+                    outcome: runner.execute(&example.program),
+                    program,
+                })
+            })
+            .collect()
+    }
+}

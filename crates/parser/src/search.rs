@@ -1,0 +1,118 @@
+//! Beam search over many questions at once.
+//!
+//! A finished program leaves the beam and takes its place with it, so the beam narrows; the search ends when nothing
+//! is left, or nothing that is left can be better than what is finished.
+
+use crate::decoder::{Decoder, Partial, State};
+use crate::encoder::{Frame, Memory};
+use crate::model::Candidate;
+use xpr_lang::{Action, Program};
+use xpr_nn::Tape;
+use xpr_nn::layers::{Segment, log_softmax};
+
+/// A half-written program in the beam.
+struct Hypothesis {
+    partial: Partial,
+    actions: Vec<Action>,
+    log_probability: f32,
+}
+
+pub(crate) struct Search<'a> {
+    pub(crate) decoder: &'a Decoder,
+    pub(crate) frame: Frame<'a>,
+    pub(crate) beam: usize,
+    pub(crate) max_actions: usize,
+}
+
+impl Search<'_> {
+    /// The best programs for each question of a memory, best first.
+    pub(crate) fn run(&self, tape: &mut Tape, memory: &Memory) -> Vec<Vec<Candidate>> {
+        let questions = memory.all.len();
+        let views = self.decoder.look(tape, self.frame, memory);
+        let all: Vec<usize> = (0..questions).collect();
+        let mut state = self.decoder.start(tape, self.frame, memory, &all);
+        // The beam of each question; rows of the state are the hypotheses, question by question.
+        let mut beams: Vec<Vec<Hypothesis>> = (0..questions)
+            .map(|_| {
+                vec![Hypothesis {
+                    partial: Partial::new(self.frame.scene),
+                    actions: vec![],
+                    log_probability: 0.0,
+                }]
+            })
+            .collect();
+        let mut finished: Vec<Vec<Candidate>> = (0..questions).map(|_| vec![]).collect();
+        let mut logs = Vec::new();
+        while beams.iter().any(|beam| !beam.is_empty()) {
+            let inputs: Vec<_> = beams
+                .iter()
+                .enumerate()
+                .flat_map(|(question, beam)| beam.iter().filter_map(move |h| h.partial.input(question)))
+                .collect();
+            let context = (memory, &views);
+            let gates = self.decoder.gates(tape, self.frame, context, &inputs);
+            let segments: Vec<Segment> = inputs.iter().map(|input| memory.all[input.question]).collect();
+            state = self.decoder.step(tape, self.frame, &views, state, gates, &segments);
+            let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
+            let scores = self.decoder.scores(tape, self.frame, &views, (state.h, state.z), &items);
+
+            let mut row = 0;
+            let mut rows = Vec::new();
+            for (beam, finished) in beams.iter_mut().zip(&mut finished) {
+                let width = self.beam - finished.len();
+                // Every way to go on: what it would be worth, from which hypothesis, by which action.
+                let mut ways: Vec<(f32, usize, u32)> = Vec::new();
+                for (index, hypothesis) in beam.iter().enumerate() {
+                    let Some(expected) = hypothesis.partial.derivation.expected() else { continue };
+                    let allowed = self.frame.scene.allowed(expected);
+                    log_softmax(tape.value(scores).row(row + index), allowed, &mut logs);
+                    ways.extend(
+                        allowed
+                            .iter()
+                            .zip(&logs)
+                            .map(|(&column, log)| (hypothesis.log_probability + log, index, column)),
+                    );
+                }
+                ways.sort_by(|left, right| {
+                    right.0.total_cmp(&left.0).then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
+                });
+                ways.truncate(width);
+                let mut next = Vec::with_capacity(ways.len());
+                for (log_probability, index, column) in ways {
+                    let action = self.frame.scene.action(column);
+                    let mut partial = beam[index].partial.clone();
+                    if !partial.advance(self.frame.scene, action) {
+                        continue;
+                    }
+                    let mut actions = beam[index].actions.clone();
+                    actions.push(action);
+                    if partial.derivation.is_complete() {
+                        if let Ok(program) = Program::from_actions(self.frame.scene.grammar(), &actions) {
+                            finished.push(Candidate { program, log_probability });
+                        }
+                    } else if partial.derivation.len()
+                        + partial.derivation.shortest_rest(self.frame.scene.grammar())
+                        <= self.max_actions
+                    {
+                        next.push((row + index, Hypothesis { partial, actions, log_probability }));
+                    }
+                }
+                row += beam.len();
+                if finished.len() >= self.beam {
+                    next.clear();
+                }
+                rows.extend(next.iter().map(|(row, _)| *row as u32));
+                *beam = next.into_iter().map(|(_, hypothesis)| hypothesis).collect();
+            }
+            state = State {
+                h: tape.rows(state.h, &rows),
+                c: tape.rows(state.c, &rows),
+                z: tape.rows(state.z, &rows),
+            };
+        }
+        for finished in &mut finished {
+            finished.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
+        }
+        finished
+    }
+}
