@@ -14,6 +14,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(DemoArguments),
+    Train(TrainArguments),
+    Eval(EvalArguments),
+    Ask(AskArguments),
     Exec(ExecArguments),
     #[command(subcommand)]
     Data(DataCommand),
@@ -25,6 +28,87 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  xpr demo\n  xpr demo --json")]
 pub(crate) struct DemoArguments {
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What an experiment is made of.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArguments {
+    /// The experiment, a TOML file; without one, all settings have their defaults.
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Change a setting of the experiment.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The folder with the dataset; the setting data.folder.
+    #[arg(long, value_name = "DIR", env = "XPR_DATA")]
+    pub(crate) data: Option<PathBuf>,
+    /// Word vectors in GloVe's text format; the setting data.embeddings.
+    #[arg(long, value_name = "FILE", env = "XPR_EMBEDDINGS")]
+    pub(crate) embeddings: Option<PathBuf>,
+}
+
+/// Train a parser, and evaluate it.
+///
+/// Writes a run folder. If it is stopped, --resume goes on from its last checkpoint and comes to the same result, bit for
+/// bit.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr train --data data --embeddings glove.txt --out runs/calendar
+  xpr train experiments/overnight.toml --set data.domain=housing --set data.fraction=0.3 --out runs/housing-30
+  xpr train --resume --out runs/housing-30")]
+pub(crate) struct TrainArguments {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArguments,
+    /// The run folder.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) out: PathBuf,
+    /// Go on with the run in the folder; its own settings count.
+    #[arg(long, conflicts_with_all = ["experiment", "set"])]
+    pub(crate) resume: bool,
+    /// How many threads work; 0 for one a core. Does not change the result.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Print the evaluation as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Evaluate a trained parser on the test questions of its dataset.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json")]
+pub(crate) struct EvalArguments {
+    /// The run folder.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// The folder with the dataset; the one it was trained with if not given.
+    #[arg(long, value_name = "DIR", env = "XPR_DATA")]
+    pub(crate) data: Option<PathBuf>,
+    /// Programs to look for; as in the run's settings if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) beam: Option<u16>,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Ask a trained parser a question.
+///
+/// Shows the program it chose, what that comes to, and what else it thought of.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  xpr ask runs/calendar \"when is the annual review\"\n  xpr ask runs/calendar \"who attends it\" --json")]
+pub(crate) struct AskArguments {
+    /// The run folder.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// The question.
+    pub(crate) question: String,
+    /// Programs to look for.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) beam: u16,
     /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
@@ -96,6 +180,55 @@ pub(crate) enum Dataset {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     Exec(BenchExecArguments),
+    Train(BenchTrainArguments),
+    Search(BenchSearchArguments),
+}
+
+/// Take supervised training steps, and say how long they take and how near the machine's peak they come.
+///
+/// The peak is measured in the same run: large matrix products on all threads. Each figure is the median over steps.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr bench train --data data --embeddings glove.txt
+  xpr bench train --data data --set model.hidden=256 --set model.feed_forward=1024 --json")]
+pub(crate) struct BenchTrainArguments {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArguments,
+    /// Steps to measure.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(3..=100_000))]
+    pub(crate) steps: u32,
+    /// How many threads work; 0 for one a core.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Search programs for batches of questions, and for one question at a time.
+///
+/// The parser is trained for a few steps first, so that its programs have a usual length.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  xpr bench search --data data --embeddings glove.txt\n  xpr bench search --data data --beam 16 --json")]
+pub(crate) struct BenchSearchArguments {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArguments,
+    /// Programs to look for.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) beam: u16,
+    /// Questions a batch.
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) batch: u16,
+    /// Steps to train before.
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub(crate) steps: usize,
+    /// How many threads work; 0 for one a core.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Execute a domain's training programs over and over on one core.

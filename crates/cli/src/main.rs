@@ -34,9 +34,14 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
     match arguments.command {
         Command::Demo(arguments) => commands::demo::run(&arguments, out),
+        Command::Train(arguments) => commands::train::run(&arguments, out),
+        Command::Eval(arguments) => commands::eval::run(&arguments, out),
+        Command::Ask(arguments) => commands::ask::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),
         Command::Data(DataCommand::Import(arguments)) => commands::data::import(&arguments, out),
         Command::Bench(BenchCommand::Exec(arguments)) => commands::bench::exec(&arguments, out),
+        Command::Bench(BenchCommand::Train(arguments)) => commands::bench_parser::train(&arguments, out),
+        Command::Bench(BenchCommand::Search(arguments)) => commands::bench_parser::search(&arguments, out),
     }
 }
 

@@ -1,9 +1,13 @@
 //! How often a parser is right.
+//!
+//! Inference prefers the best candidate that *executes*: most wrong programs fail, so the first that does not is more
+//! often right than the first. (That it also finds something is not asked: where nothing is the right answer, it would
+//! be wrong.)
 
 use crate::{LabeledExample, Task};
 use serde::Serialize;
 use xpr_exec::{Executor, Outcome};
-use xpr_parser::{Parser, Question};
+use xpr_parser::{Candidate, Parser, Question};
 
 /// Shares of examples, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -12,7 +16,7 @@ pub struct Evaluation {
     pub examples: usize,
     /// The best candidate that executes has the right denotation.
     pub accuracy: f64,
-    /// The best candidate has.
+    /// The best candidate has, executable or not.
     pub accuracy_of_best: f64,
     /// The best candidate that executes is the labeled program.
     pub exact: f64,
@@ -22,35 +26,88 @@ pub struct Evaluation {
     pub executable: f64,
 }
 
-/// Asks a parser every question and compares denotations.
-pub fn evaluate(parser: &dyn Parser, task: &Task, examples: &[LabeledExample], beam: usize) -> Evaluation {
-    let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let mut runner = task.runner();
-    let mut sums = Evaluation { examples: examples.len(), ..Evaluation::default() };
-    for (chunk, examples) in questions.chunks(48).zip(examples.chunks(48)) {
-        for (candidates, example) in parser.candidates(chunk, beam).iter().zip(examples) {
-            let outcomes: Vec<Outcome> =
-                candidates.iter().map(|candidate| runner.execute(&task.text(&candidate.program))).collect();
-            let right = |index: usize| outcomes.get(index).is_some_and(|outcome| *outcome == example.outcome);
-            let chosen = outcomes.iter().position(Outcome::executes).unwrap_or(0);
-            let share = |holds: bool| f64::from(u8::from(holds)) / examples_len(&sums);
-            let found = [
-                share(right(chosen)),
-                share(right(0)),
-                share(candidates.get(chosen).is_some_and(|candidate| candidate.program == example.program)),
-                share((0..outcomes.len()).any(right)),
-                share(outcomes.first().is_some_and(Outcome::executes)),
-            ];
-            sums.accuracy += found[0];
-            sums.accuracy_of_best += found[1];
-            sums.exact += found[2];
-            sums.in_beam += found[3];
-            sums.executable += found[4];
-        }
-    }
-    sums
+/// A candidate, and what came of running it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ranked {
+    /// The text of the program.
+    pub program: String,
+    /// Its log-probability.
+    pub log_probability: f32,
+    /// Its outcome, as `xpr exec` prints it.
+    pub outcome: String,
 }
 
-fn examples_len(evaluation: &Evaluation) -> f64 {
-    evaluation.examples.max(1) as f64
+/// What a parser answered to a question.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    /// The question.
+    pub utterance: String,
+    /// The labeled program.
+    pub gold: String,
+    /// What comes of running it.
+    pub gold_outcome: String,
+    /// Whether the answer is right.
+    pub correct: bool,
+    /// Which candidate was chosen.
+    pub chosen: usize,
+    /// All candidates, best first.
+    pub candidates: Vec<Ranked>,
+}
+
+/// Runs candidates, and says which to choose: the best that executes, or the best if none does.
+pub fn rank(task: &Task, executor: &mut dyn Executor, candidates: &[Candidate]) -> (usize, Vec<(Ranked, Outcome)>) {
+    let ranked: Vec<(Ranked, Outcome)> = candidates
+        .iter()
+        .map(|candidate| {
+            let program = task.text(&candidate.program);
+            let outcome = executor.execute(&program);
+            let log_probability = candidate.log_probability;
+            (Ranked { program, log_probability, outcome: outcome.to_string() }, outcome)
+        })
+        .collect();
+    let chosen = ranked.iter().position(|(_, outcome)| outcome.executes()).unwrap_or(0);
+    (chosen, ranked)
+}
+
+/// Asks a parser every question and compares denotations.
+pub fn evaluate(
+    parser: &dyn Parser,
+    task: &Task,
+    examples: &[LabeledExample],
+    beam: usize,
+) -> (Evaluation, Vec<Prediction>) {
+    let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
+    let mut runner = task.runner();
+    let mut counts = [0usize; 5];
+    let mut predictions = Vec::with_capacity(examples.len());
+    for (chunk, examples) in questions.chunks(48).zip(examples.chunks(48)) {
+        for (candidates, example) in parser.candidates(chunk, beam).iter().zip(examples) {
+            let (chosen, ranked) = rank(task, &mut runner, candidates);
+            let right: Vec<bool> = ranked.iter().map(|(_, outcome)| *outcome == example.outcome).collect();
+            let is = |index: usize| right.get(index) == Some(&true);
+            let found = [
+                is(chosen),
+                is(0),
+                candidates.get(chosen).is_some_and(|candidate| candidate.program == example.program),
+                right.contains(&true),
+                ranked.first().is_some_and(|(_, outcome)| outcome.executes()),
+            ];
+            for (count, found) in counts.iter_mut().zip(found) {
+                *count += usize::from(found);
+            }
+            predictions.push(Prediction {
+                utterance: example.utterance.clone(),
+                gold: task.text(&example.program),
+                gold_outcome: example.outcome.to_string(),
+                correct: found[0],
+                chosen,
+                candidates: ranked.into_iter().map(|(ranked, _)| ranked).collect(),
+            });
+        }
+    }
+    let [accuracy, accuracy_of_best, exact, in_beam, executable] =
+        counts.map(|count| count as f64 / examples.len().max(1) as f64);
+    let evaluation =
+        Evaluation { examples: examples.len(), accuracy, accuracy_of_best, exact, in_beam, executable };
+    (evaluation, predictions)
 }

@@ -1,9 +1,24 @@
-//! Training and evaluation.
+//! Training, evaluation, and the folders runs live in.
+//!
+//! An experiment is one [`Config`]; a [`Task`] is the dataset and world it is about; a [`Trainer`] takes steps; a
+//! [`RunFolder`] keeps what came of it. The key decision is that **a step depends on its number alone**: which examples it
+//! sees and which elements are dropped are functions of seed and step. So a run that was killed goes on from its last
+//! checkpoint to the same bits, and the number of threads does not matter.
+//!
+//! *Architecture invariant:* files appear under their final names whole or not at all.
 
+mod checkpoint;
+mod config;
 mod evaluation;
+mod experiment;
+mod run_folder;
 mod task;
 mod trainer;
 
-pub use evaluation::{Evaluation, evaluate};
+pub use checkpoint::CheckpointError;
+pub use config::{Config, ConfigError, DataConfig, EvalConfig, TrainConfig};
+pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
+pub use experiment::{Experiment, ExperimentError, Observer, load_run};
+pub use run_folder::{RunError, RunFolder};
 pub use task::{LabeledExample, Task, TaskError};
-pub use trainer::{StepReport, TrainConfig, Trainer};
+pub use trainer::{StepReport, StepTiming, Trainer};

@@ -1,7 +1,8 @@
 //! A dataset and the world it is about, ready for a parser.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use xpr_data::{DataError, Embeddings, Example, LexiconEntry};
+use xpr_data::{DataError, Embeddings, Example};
 use xpr_exec::{Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Outcome, Phrase, Runner};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_lang::{Environment, Grammar, GrammarError, Language, Program, ReadError};
@@ -50,30 +51,66 @@ pub struct Task {
     environment: KnowledgeBaseEnvironment,
     grammar: Grammar,
     vocabulary: Vocabulary,
-    embeddings: Embeddings,
+}
+
+/// The actions a model was made for, as its run folder keeps them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GrammarFile {
+    language: String,
+    rules: Vec<String>,
+    items: Vec<ItemEntry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ItemEntry {
+    symbol: String,
+    phrase: String,
+    kind: usize,
+}
+
+impl GrammarFile {
+    /// The phrases of its items, in their order.
+    pub(crate) fn phrases(&self) -> Vec<Phrase> {
+        self.items
+            .iter()
+            .map(|item| Phrase { symbol: item.symbol.clone(), phrase: item.phrase.clone() })
+            .collect()
+    }
 }
 
 impl Task {
-    /// The task of a world, with a vocabulary of all words that have a vector, and those of `utterances` and items.
+    /// The task of a world, with a vocabulary of `words` and those of its items.
     ///
     /// # Errors
     /// If no program can be written about this world.
-    pub fn new<'u>(
+    pub fn new(
         world: KnowledgeBase,
-        lexicon: Vec<LexiconEntry>,
-        embeddings: Embeddings,
-        utterances: impl IntoIterator<Item = &'u str>,
+        phrases: &[Phrase],
+        words: impl IntoIterator<Item = String>,
     ) -> Result<Self, TaskError> {
         let language = LambdaDcs::new();
-        let phrases: Vec<Phrase> =
-            lexicon.into_iter().map(|entry| Phrase { symbol: entry.symbol, phrase: entry.phrase }).collect();
-        let environment = KnowledgeBaseEnvironment::new(&world, &language, &phrases);
+        let environment = KnowledgeBaseEnvironment::new(&world, &language, phrases);
         let grammar = language.signatures().grammar(environment.items())?;
-        let said = utterances.into_iter().flat_map(tokenize);
-        let named = environment.items().iter().flat_map(|item| tokenize(&item.phrase));
-        let words: Vec<String> = embeddings.words.iter().cloned().chain(said).chain(named).collect();
-        let vocabulary = Vocabulary::new(words);
-        Ok(Task { world, language, environment, grammar, vocabulary, embeddings })
+        let named: Vec<String> = environment.items().iter().flat_map(|item| tokenize(&item.phrase)).collect();
+        let vocabulary = Vocabulary::new(words.into_iter().chain(named));
+        Ok(Task { world, language, environment, grammar, vocabulary })
+    }
+
+    pub(crate) fn grammar_file(&self) -> GrammarFile {
+        let rules = self.grammar.signatures().rules();
+        let items = self.environment.items();
+        GrammarFile {
+            language: self.language.name().to_owned(),
+            rules: rules.iter().map(|rule| rule.name.clone()).collect(),
+            items: items
+                .iter()
+                .map(|item| ItemEntry {
+                    symbol: item.symbol.clone(),
+                    phrase: item.phrase.clone(),
+                    kind: item.kind.index(),
+                })
+                .collect(),
+        }
     }
 
     /// What the parser sees of the environment.
@@ -81,10 +118,10 @@ impl Task {
         Scene::new(self.grammar.clone(), &self.environment, &self.vocabulary)
     }
 
-    /// The vectors that words begin with.
-    pub fn word_table(&self, size: usize, random: Random) -> Matrix {
-        let size = if self.embeddings.size > 0 { self.embeddings.size } else { size };
-        self.vocabulary.table(size, &self.embeddings.vectors, random)
+    /// The vectors that words begin with: those given, of whatever size they are, or random ones of size `size`.
+    pub fn word_table(&self, embeddings: &Embeddings, size: usize, random: Random) -> Matrix {
+        let size = if embeddings.size > 0 { embeddings.size } else { size };
+        self.vocabulary.table(size, &embeddings.vectors, random)
     }
 
     /// The words.

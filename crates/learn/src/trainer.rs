@@ -1,49 +1,11 @@
 //! The training loop.
 
-use crate::LabeledExample;
+use crate::checkpoint::{self, CheckpointError};
+use crate::{LabeledExample, TrainConfig};
 use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
 use xpr_nn::{Adam, AdamState, Gradients, Random, Schedule};
 use xpr_parser::{Model, Parser, Question, Weighted};
-
-/// How to train.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TrainConfig {
-    /// Decides everything that is random.
-    pub seed: u64,
-    /// How many steps.
-    pub steps: usize,
-    /// Labeled examples a step.
-    pub batch: usize,
-    /// The highest learning rate.
-    pub rate: f64,
-    /// The learning rate at the end.
-    pub end_rate: f64,
-    /// Steps until the highest rate.
-    pub warmup: usize,
-    /// The power by which it falls from there.
-    pub power: f64,
-    /// The longest gradient; longer ones are scaled down. 0 for none.
-    pub clip: f32,
-    /// Into how many parts a batch is split for parallel work; part of what decides the bits of a result.
-    pub shards: usize,
-}
-
-impl Default for TrainConfig {
-    fn default() -> Self {
-        TrainConfig {
-            seed: 0,
-            steps: 3000,
-            batch: 12,
-            rate: 1e-3,
-            end_rate: 1e-5,
-            warmup: 300,
-            power: 0.5,
-            clip: 5.0,
-            shards: 2,
-        }
-    }
-}
 
 /// A model in training.
 #[derive(Debug)]
@@ -53,11 +15,10 @@ pub struct Trainer {
     adam: Adam,
     state: AdamState,
     shards: Vec<Gradients>,
-    step: usize,
 }
 
 /// What came of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
     /// The step, from 1.
     pub step: usize,
@@ -69,13 +30,22 @@ pub struct StepReport {
     pub gradient: f64,
 }
 
+/// Where the time of a step went.
+#[derive(Clone, Copy, Debug)]
+pub struct StepTiming {
+    /// Forward and backward.
+    pub gradient: Duration,
+    /// The optimiser.
+    pub update: Duration,
+}
+
 impl Trainer {
     /// Before the first step.
     pub fn new(config: TrainConfig, model: Model) -> Self {
         let state = AdamState::new(model.parameters());
         let shards = (0..config.shards.max(1)).map(|_| Gradients::default()).collect();
         let adam = Adam { clip: config.clip, ..Adam::default() };
-        Trainer { config, model, adam, state, shards, step: 0 }
+        Trainer { config, model, adam, state, shards }
     }
 
     /// The model.
@@ -84,12 +54,35 @@ impl Trainer {
     }
 
     /// Steps taken.
-    pub fn step_count(&self) -> usize {
-        self.step
+    pub fn steps_taken(&self) -> usize {
+        self.state.step as usize
+    }
+
+    /// The model, training done.
+    pub fn into_model(self) -> Model {
+        self.model
+    }
+
+    /// What is needed to go on from here, as a file.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        checkpoint::write_checkpoint(self.model.parameters(), &self.state)
+    }
+
+    /// Goes back to where such a file was made.
+    ///
+    /// # Errors
+    /// If it is not a checkpoint of this model; the trainer is then of no further use.
+    pub fn restore(&mut self, checkpoint: &[u8]) -> Result<(), CheckpointError> {
+        checkpoint::read_checkpoint(checkpoint, self.model.parameters_mut(), &mut self.state)
     }
 
     /// Takes a step on the next batch.
     pub fn step(&mut self, examples: &[LabeledExample]) -> StepReport {
+        self.timed_step(examples).0
+    }
+
+    /// Takes a step on the next batch, and says where the time went.
+    pub fn timed_step(&mut self, examples: &[LabeledExample]) -> (StepReport, StepTiming) {
         let schedule = Schedule {
             peak: self.config.rate,
             end: self.config.end_rate,
@@ -97,9 +90,10 @@ impl Trainer {
             total: self.config.steps,
             power: self.config.power,
         };
-        let rate = schedule.rate(self.step);
+        let step = self.steps_taken();
+        let rate = schedule.rate(step);
         let batch =
-            batch(examples.len(), self.config.batch, self.step, Random::new(self.config.seed).stream(1));
+            batch(examples.len(), self.config.batch, step, Random::new(self.config.seed).stream(1));
         let questions: Vec<&Question> = batch.iter().map(|&index| &examples[index].question).collect();
         let weight = -1.0 / batch.len().max(1) as f32;
         let programs: Vec<Weighted<'_>> = batch
@@ -107,12 +101,14 @@ impl Trainer {
             .enumerate()
             .map(|(question, &index)| Weighted { question, program: &examples[index].program, weight })
             .collect();
-        let random = Random::new(self.config.seed).stream(2).stream(self.step as u64);
+        let random = Random::new(self.config.seed).stream(2).stream(step as u64);
+        let start = Instant::now();
         let logs = self.model.gradient(&questions, &programs, random, &mut self.shards);
+        let between = Instant::now();
         let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.shards, rate);
-        self.step += 1;
+        let timing = StepTiming { gradient: between - start, update: between.elapsed() };
         let loss = -logs.iter().map(|log| f64::from(*log)).sum::<f64>() / logs.len().max(1) as f64;
-        StepReport { step: self.step, loss, rate, gradient }
+        (StepReport { step: step + 1, loss, rate, gradient }, timing)
     }
 }
 

@@ -38,7 +38,7 @@ mod random;
 mod tape;
 
 pub use adam::{Adam, AdamState, Schedule};
-pub use matrix::{Matrix, View, ViewMut, flops, gemm, reset_flops};
+pub use matrix::{Matrix, View, ViewMut, gemm, total_flops};
 pub use parameters::{Gradients, Init, ParameterId, Parameters};
 pub use random::Random;
 pub use tape::{Tape, Var};

@@ -1,6 +1,6 @@
 //! Matrices, row by row, and their product.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A matrix of `rows` × `columns`, row by row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -148,19 +148,12 @@ fn extent(rows: usize, columns: usize, row_stride: usize, column_stride: usize) 
     if rows == 0 || columns == 0 { 0 } else { (rows - 1) * row_stride + (columns - 1) * column_stride + 1 }
 }
 
-thread_local! {
-    /// Floating-point operations of matrix products on this thread.
-    static FLOPS: Cell<u64> = const { Cell::new(0) };
-}
+/// Floating-point operations of matrix products, on all threads.
+static FLOPS: AtomicU64 = AtomicU64::new(0);
 
-/// The floating-point operations of all matrix products on this thread since [`reset_flops`].
-pub fn flops() -> u64 {
-    FLOPS.get()
-}
-
-/// Starts counting [`flops`] anew.
-pub fn reset_flops() {
-    FLOPS.set(0);
+/// The floating-point operations of all matrix products of this process so far.
+pub fn total_flops() -> u64 {
+    FLOPS.load(Ordering::Relaxed)
 }
 
 /// `result = left × right`, or `result += left × right` if `add`. On one thread.
@@ -174,7 +167,7 @@ pub fn gemm(result: ViewMut<'_>, add: bool, left: View<'_>, right: View<'_>) {
     assert!(extent(m, n, result.row_stride, 1) <= result.data.len());
     assert!(extent(m, k, left.row_stride, left.column_stride) <= left.data.len());
     assert!(extent(k, n, right.row_stride, right.column_stride) <= right.data.len());
-    FLOPS.set(FLOPS.get() + 2 * (m * n * k) as u64);
+    FLOPS.fetch_add(2 * (m * n * k) as u64, Ordering::Relaxed);
     if m == 0 || n == 0 {
         return;
     }

@@ -141,7 +141,7 @@ fn passes(duration: Duration, mut pass: impl FnMut()) -> Vec<Duration> {
     times
 }
 
-fn median(times: &[Duration]) -> Duration {
+pub(super) fn median(times: &[Duration]) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
     sorted[sorted.len() / 2]

@@ -1,14 +1,38 @@
 //! One module a command.
 
+pub(crate) mod ask;
 pub(crate) mod bench;
+pub(crate) mod bench_parser;
 pub(crate) mod data;
 pub(crate) mod demo;
+pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod train;
 
+use crate::arguments::ExperimentArguments;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 use xpr_exec::{Builder, KnowledgeBase, overnight};
+use xpr_learn::Config;
+
+/// Reads an experiment; flags win over its file, and a setting over both.
+fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
+    let mut settings = Vec::new();
+    for (key, path) in [("data.folder", &arguments.data), ("data.embeddings", &arguments.embeddings)] {
+        if let Some(path) = path {
+            let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
+            settings.push(format!("{key}={path:?}"));
+        }
+    }
+    settings.extend(arguments.set.iter().cloned());
+    Ok(Config::read(arguments.experiment.as_deref(), &settings)?)
+}
+
+/// Works with so many threads; 0 for as many as there are cores.
+fn use_threads(threads: usize) -> Result<()> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting threads")
+}
 
 /// Builds one of the eight worlds.
 fn native_world(name: &str) -> Result<KnowledgeBase> {

@@ -1,0 +1,181 @@
+//! `xpr bench train` and `xpr bench search`: how fast the parser learns and answers here.
+
+use super::bench::median;
+use super::{read_config, use_threads};
+use crate::arguments::{BenchSearchArguments, BenchTrainArguments};
+use anyhow::Result;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::hint::black_box;
+use std::io::Write;
+use std::time::{Duration, Instant};
+use xpr_learn::Experiment;
+use xpr_nn::{Matrix, gemm, total_flops};
+use xpr_parser::{Parser, Question};
+
+#[derive(Serialize)]
+struct TrainFigures {
+    ms_per_step: f64,
+    /// Of which: gradients (forward and backward), and the optimiser's update.
+    ms_gradient: f64,
+    ms_update: f64,
+    /// Floating-point operations of matrix products a step, in billions.
+    gflop_per_step: f64,
+    gflops: f64,
+    peak_gflops: f64,
+    peak_ratio: f64,
+    parameters: usize,
+    steps: usize,
+    threads: usize,
+    memory_mb: Option<f64>,
+}
+
+pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Result<()> {
+    use_threads(arguments.threads)?;
+    let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
+    let mut trainer = experiment.trainer();
+    let steps = arguments.steps as usize;
+    for _ in 0..5 {
+        trainer.step(experiment.train_examples());
+    }
+    let peak_before = peak_gflops();
+    let (mut whole, mut gradient, mut update, mut flops) = (vec![], vec![], vec![], vec![]);
+    for _ in 0..steps {
+        let before = total_flops();
+        let start = Instant::now();
+        let (_, timing) = trainer.timed_step(experiment.train_examples());
+        whole.push(start.elapsed());
+        gradient.push(timing.gradient);
+        update.push(timing.update);
+        flops.push(total_flops() - before);
+    }
+    // Before and after, since the machine may have become slower in between.
+    let peak_gflops = peak_before.max(peak_gflops());
+    flops.sort_unstable();
+    let milliseconds = |times: &[Duration]| 1000.0 * median(times).as_secs_f64();
+    let gflop_per_step = flops[flops.len() / 2] as f64 / 1e9;
+    let gflops = gflop_per_step / median(&whole).as_secs_f64();
+    let figures = TrainFigures {
+        ms_per_step: milliseconds(&whole),
+        ms_gradient: milliseconds(&gradient),
+        ms_update: milliseconds(&update),
+        gflop_per_step,
+        gflops,
+        peak_gflops,
+        peak_ratio: gflops / peak_gflops,
+        parameters: trainer.model().parameters().len(),
+        steps,
+        threads: rayon::current_num_threads(),
+        memory_mb: peak_memory_mb(),
+    };
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *out, &figures)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{:.1} ms a step (median of {steps}, {} threads): {:.1} gradients, {:.1} update",
+        figures.ms_per_step, figures.threads, figures.ms_gradient, figures.ms_update
+    )?;
+    writeln!(
+        out,
+        "{:.2} GFLOP a step, {:.0} GFLOP/s: {:.0} % of the {:.0} that matrix products reach here",
+        gflop_per_step,
+        gflops,
+        100.0 * figures.peak_ratio,
+        peak_gflops
+    )?;
+    if let Some(memory) = figures.memory_mb {
+        writeln!(out, "{} parameters, {memory:.0} MB at most", figures.parameters)?;
+    }
+    Ok(())
+}
+
+/// What large matrix products reach on all threads, in billions of operations a second.
+fn peak_gflops() -> f64 {
+    const SIZE: usize = 768;
+    let threads = rayon::current_num_threads();
+    let rates: Vec<f64> = (0..7)
+        .map(|_| {
+            let start = Instant::now();
+            (0..threads).into_par_iter().for_each(|_| {
+                let (a, b) = (Matrix::new(SIZE, SIZE, vec![0.5; SIZE * SIZE]), Matrix::new(SIZE, SIZE, vec![0.25; SIZE * SIZE]));
+                let mut c = Matrix::zeros(SIZE, SIZE);
+                for _ in 0..8 {
+                    gemm(c.view_mut(), false, a.view(), b.view());
+                }
+                black_box(c);
+            });
+            (threads * 8 * 2 * SIZE * SIZE * SIZE) as f64 / start.elapsed().as_secs_f64() / 1e9
+        })
+        .collect();
+    rates.into_iter().fold(0.0, f64::max)
+}
+
+/// The most memory this process has had, where the system says so.
+fn peak_memory_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+#[derive(Serialize)]
+struct SearchFigures {
+    ms_per_batch: f64,
+    ms_per_utterance: f64,
+    batch: usize,
+    beam: usize,
+    batches: usize,
+    utterances: usize,
+    threads: usize,
+}
+
+pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> Result<()> {
+    use_threads(arguments.threads)?;
+    let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
+    let mut trainer = experiment.trainer();
+    for _ in 0..arguments.steps {
+        trainer.step(experiment.train_examples());
+    }
+    let model = trainer.into_model();
+    let questions: Vec<&Question> = experiment.test_examples().iter().map(|example| &example.question).collect();
+    let (batch, beam) = (usize::from(arguments.batch), usize::from(arguments.beam));
+    let time = |size: usize| -> Vec<Duration> {
+        let mut times = Vec::new();
+        let start = Instant::now();
+        for chunk in questions.chunks_exact(size.min(questions.len())).cycle().take(200) {
+            let begin = Instant::now();
+            black_box(model.candidates(chunk, beam));
+            times.push(begin.elapsed());
+            if start.elapsed() > Duration::from_secs(10) && times.len() >= 10 {
+                break;
+            }
+        }
+        times
+    };
+    time(batch.min(4));
+    let (batches, singles) = (time(batch), time(1));
+    let figures = SearchFigures {
+        ms_per_batch: 1000.0 * median(&batches).as_secs_f64(),
+        ms_per_utterance: 1000.0 * median(&singles).as_secs_f64(),
+        batch,
+        beam,
+        batches: batches.len(),
+        utterances: singles.len(),
+        threads: rayon::current_num_threads(),
+    };
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *out, &figures)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{:.1} ms for {batch} questions × beam {beam} (median of {}, {} threads)",
+        figures.ms_per_batch, figures.batches, figures.threads
+    )?;
+    writeln!(out, "{:.1} ms for one question (median of {})", figures.ms_per_utterance, figures.utterances)?;
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! `xpr train`: an experiment into a run folder.
+
+use super::{read_config, use_threads};
+use crate::arguments::TrainArguments;
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+use xpr_learn::{Config, Evaluation, Experiment, Observer, RunFolder, StepReport};
+
+pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
+    use_threads(arguments.threads)?;
+    let (folder, config) = if arguments.resume {
+        let folder = RunFolder::open(&arguments.out)?;
+        let mut config = Config::read(Some(&folder.path("config.toml")), &[])?;
+        // The data may have moved; the settings have not.
+        if let Some(data) = &arguments.experiment.data {
+            config.data.folder.clone_from(data);
+        }
+        if let Some(embeddings) = &arguments.experiment.embeddings {
+            config.data.embeddings.clone_from(embeddings);
+        }
+        (folder, config)
+    } else {
+        let config = read_config(&arguments.experiment)?;
+        (RunFolder::create(&arguments.out)?, config)
+    };
+    let experiment = Experiment::load(config)?;
+    let mut progress = Progress::new(&experiment);
+    let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
+    progress.bar.finish_and_clear();
+    write_evaluation(out, &evaluation, arguments.json)
+}
+
+/// An evaluation, as text or as JSON.
+pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, json: bool) -> Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, evaluation)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
+    writeln!(out, "{} test questions", evaluation.examples)?;
+    writeln!(out, "  {}  right (the best program that executes)", percent(evaluation.accuracy))?;
+    writeln!(out, "  {}  right, executable or not", percent(evaluation.accuracy_of_best))?;
+    writeln!(out, "  {}  the labeled program itself", percent(evaluation.exact))?;
+    writeln!(out, "  {}  right answer among the candidates", percent(evaluation.in_beam))?;
+    writeln!(out, "  {}  best program executes", percent(evaluation.executable))?;
+    Ok(())
+}
+
+/// A bar on a terminal, plain lines elsewhere.
+struct Progress {
+    bar: ProgressBar,
+    is_terminal: bool,
+    start: Instant,
+    first: usize,
+    last_line: Instant,
+    loss: f64,
+}
+
+impl Progress {
+    fn new(experiment: &Experiment) -> Self {
+        let is_terminal = io::stderr().is_terminal();
+        let bar = if is_terminal { ProgressBar::new(experiment.config().train.steps as u64) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}  {eta} left") {
+            bar.set_style(style);
+        }
+        let line = format!(
+            "{}: {} labeled and {} test questions",
+            experiment.config().data.domain,
+            experiment.train_examples().len(),
+            experiment.test_examples().len()
+        );
+        let _ = writeln!(io::stderr(), "{line}");
+        Progress { bar, is_terminal, start: Instant::now(), first: 0, last_line: Instant::now(), loss: f64::NAN }
+    }
+}
+
+impl Observer for Progress {
+    fn step(&mut self, report: StepReport, steps: usize) {
+        // A running mean: one batch says little.
+        self.loss = if self.loss.is_nan() { report.loss } else { 0.95 * self.loss + 0.05 * report.loss };
+        self.bar.set_position(report.step as u64);
+        self.bar.set_message(format!("loss {:.3}", self.loss));
+        let is_due = self.last_line.elapsed() >= Duration::from_secs(10) || report.step == steps;
+        if !self.is_terminal && is_due {
+            self.last_line = Instant::now();
+            let each = self.start.elapsed().as_secs_f64() / (report.step - self.first) as f64;
+            let left = Duration::from_secs((each * (steps - report.step) as f64) as u64);
+            let _ = writeln!(
+                io::stderr(),
+                "step {}/{steps}  loss {:.3}  {:.1} ms a step  {left:?} left",
+                report.step,
+                self.loss,
+                1000.0 * each
+            );
+        }
+    }
+
+    fn resumed(&mut self, step: usize) {
+        self.first = step;
+        let _ = writeln!(io::stderr(), "going on after step {step}");
+    }
+}

@@ -1,0 +1,359 @@
+//! An experiment as one TOML file.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use toml::{Table, Value};
+use xpr_parser::ModelConfig;
+
+/// An experiment: what to learn from, what to learn, how.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What to learn from.
+    pub data: DataConfig,
+    /// The sizes of the model.
+    pub model: ModelConfig,
+    /// How to train it.
+    pub train: TrainConfig,
+    /// How to evaluate it.
+    pub eval: EvalConfig,
+}
+
+/// What to learn from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataConfig {
+    /// The kind of dataset; `overnight` is the only one yet.
+    pub dataset: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Which of its domains.
+    pub domain: String,
+    /// The share of the training examples that are labeled, the first ones of the authors' split 0.
+    pub fraction: f64,
+    /// Word vectors in GloVe's text format; empty for none.
+    pub embeddings: PathBuf,
+}
+
+impl Default for DataConfig {
+    fn default() -> Self {
+        DataConfig {
+            dataset: "overnight".into(),
+            folder: PathBuf::new(),
+            domain: "calendar".into(),
+            fraction: 1.0,
+            embeddings: PathBuf::new(),
+        }
+    }
+}
+
+/// How to train.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Decides everything that is random.
+    pub seed: u64,
+    /// How many steps.
+    pub steps: usize,
+    /// Labeled examples a step.
+    pub batch: usize,
+    /// The highest learning rate.
+    pub rate: f64,
+    /// The learning rate at the end.
+    pub end_rate: f64,
+    /// Steps until the highest rate.
+    pub warmup: usize,
+    /// The power by which it falls from there.
+    pub power: f64,
+    /// The longest gradient; longer ones are scaled down. 0 for none.
+    pub clip: f32,
+    /// Into how many parts a batch is split for parallel work; part of what decides the bits of a result.
+    pub shards: usize,
+    /// Steps between checkpoints.
+    pub checkpoint: usize,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        TrainConfig {
+            seed: 0,
+            steps: 2000,
+            batch: 12,
+            rate: 1e-3,
+            end_rate: 1e-5,
+            warmup: 100,
+            power: 0.5,
+            clip: 5.0,
+            shards: 2,
+            checkpoint: 500,
+        }
+    }
+}
+
+/// How to evaluate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EvalConfig {
+    /// Programs to look for.
+    pub beam: usize,
+}
+
+impl Default for EvalConfig {
+    fn default() -> Self {
+        EvalConfig { beam: 8 }
+    }
+}
+
+/// Why an experiment's file or settings are no experiment.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not TOML, or a value is of the wrong kind.
+    #[error("{origin}: {message}")]
+    Toml {
+        /// The file or flag.
+        origin: String,
+        /// What is wrong, and where.
+        message: String,
+    },
+    /// There is no such setting.
+    #[error("{origin}: there is no setting `{key}`{hint}")]
+    UnknownKey {
+        /// The file or flag.
+        origin: String,
+        /// The key.
+        key: String,
+        /// The nearest one there is.
+        hint: String,
+    },
+    /// A value makes no sense.
+    #[error("`{key}` is {value}; {expected}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads an experiment: a file, or the defaults if there is none, then settings such as `train.steps=100`.
+    ///
+    /// # Errors
+    /// If a key does not exist or a value is not of its kind.
+    pub fn read(path: Option<&Path>, settings: &[String]) -> Result<Config, ConfigError> {
+        let mut table = Table::new();
+        if let Some(path) = path {
+            let origin = path.display().to_string();
+            let text =
+                fs::read_to_string(path).map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
+            table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
+                origin: origin.clone(),
+                message: error.to_string().trim_end().to_owned(),
+            })?;
+            check_keys(&table, &origin)?;
+        }
+        for setting in settings {
+            let origin = format!("--set {setting}");
+            let Some((key, value)) = setting.split_once('=') else {
+                let message = "expected key=value, such as train.steps=100".to_owned();
+                return Err(ConfigError::Toml { origin, message });
+            };
+            set(&mut table, key.trim(), value.trim());
+            check_keys(&table, &origin)?;
+        }
+        let config: Config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
+            origin: path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string()),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The text of the file that says all of this.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let (model, train) = (&self.model, &self.train);
+        let checks: [(&'static str, String, bool, &'static str); 13] = [
+            ("data.dataset", self.data.dataset.clone(), self.data.dataset == "overnight", "expected \"overnight\""),
+            (
+                "data.fraction",
+                self.data.fraction.to_string(),
+                self.data.fraction > 0.0 && self.data.fraction <= 1.0,
+                "expected a share above 0 and up to 1",
+            ),
+            (
+                "model.hidden",
+                model.hidden.to_string(),
+                model.heads > 0 && model.hidden > 0 && model.hidden.is_multiple_of(2 * model.heads) && model.hidden <= 4096,
+                "expected a multiple of twice model.heads, at most 4096",
+            ),
+            ("model.layers", model.layers.to_string(), model.layers <= 24, "expected at most 24"),
+            (
+                "model.feed_forward",
+                model.feed_forward.to_string(),
+                (1..=16_384).contains(&model.feed_forward),
+                "expected 1 to 16384",
+            ),
+            ("model.word", model.word.to_string(), (1..=4096).contains(&model.word), "expected 1 to 4096"),
+            ("model.action", model.action.to_string(), (1..=4096).contains(&model.action), "expected 1 to 4096"),
+            ("model.place", model.place.to_string(), (1..=4096).contains(&model.place), "expected 1 to 4096"),
+            (
+                "model.dropout",
+                model.dropout.to_string(),
+                (0.0..1.0).contains(&model.dropout) && (0.0..1.0).contains(&model.word_dropout),
+                "it and model.word_dropout are shares from 0 to below 1",
+            ),
+            ("train.steps", train.steps.to_string(), train.steps > 0, "expected at least 1"),
+            ("train.batch", train.batch.to_string(), (1..=4096).contains(&train.batch), "expected 1 to 4096"),
+            ("train.shards", train.shards.to_string(), (1..=64).contains(&train.shards), "expected 1 to 64"),
+            ("eval.beam", self.eval.beam.to_string(), (1..=1024).contains(&self.eval.beam), "expected 1 to 1024"),
+        ];
+        for (key, value, holds, expected) in checks {
+            if !holds {
+                return Err(ConfigError::Value { key, value, expected });
+            }
+        }
+        if !(train.rate > 0.0 && train.rate.is_finite() && train.end_rate >= 0.0 && train.end_rate <= train.rate) {
+            let value = format!("{} with train.end_rate {}", train.rate, train.end_rate);
+            return Err(ConfigError::Value { key: "train.rate", value, expected: "expected rate > 0 and 0 ≤ end_rate ≤ rate" });
+        }
+        if train.checkpoint == 0 {
+            return Err(ConfigError::Value { key: "train.checkpoint", value: "0".into(), expected: "expected at least 1" });
+        }
+        Ok(())
+    }
+}
+
+/// Puts a value at a dotted key. What is not TOML is a string.
+fn set(table: &mut Table, key: &str, value: &str) {
+    let parsed: Option<Value> =
+        format!("value = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
+    let mut value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+    let mut place = table;
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            // 1 is a fine number where 1.0 is meant.
+            if let (Value::Integer(whole), Some(Value::Float(_))) = (&value, default_at(key)) {
+                value = Value::Float(*whole as f64);
+            }
+            place.insert(part.to_owned(), value);
+            return;
+        }
+        let next = place.entry(part.to_owned()).or_insert_with(|| Value::Table(Table::new()));
+        match next {
+            Value::Table(table) => place = table,
+            // The check of keys will say what is wrong.
+            other => {
+                *other = Value::Table(Table::new());
+                match other {
+                    Value::Table(table) => place = table,
+                    _ => return,
+                }
+            }
+        }
+    }
+}
+
+fn defaults() -> Table {
+    Table::try_from(Config::default()).unwrap_or_default()
+}
+
+fn default_at(key: &str) -> Option<Value> {
+    key.split('.').try_fold(Value::Table(defaults()), |value, part| value.as_table()?.get(part).cloned())
+}
+
+/// That every key exists.
+fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
+    let known = keys(&defaults(), "");
+    for key in keys(table, "") {
+        if !known.contains(&key) {
+            let nearest = known.iter().min_by_key(|known| distance(known, &key));
+            let hint = nearest
+                .filter(|known| distance(known, &key) <= 2 + key.len() / 4)
+                .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+            return Err(ConfigError::UnknownKey { origin: origin.to_owned(), key, hint });
+        }
+    }
+    Ok(())
+}
+
+/// The dotted keys of all values.
+fn keys(table: &Table, prefix: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (key, value) in table {
+        match value {
+            Value::Table(inner) if !inner.is_empty() => all.extend(keys(inner, &format!("{prefix}{key}."))),
+            Value::Table(_) if prefix.is_empty() && defaults().contains_key(key) => {}
+            _ => all.push(format!("{prefix}{key}")),
+        }
+    }
+    all
+}
+
+/// How many characters must change to make one word of another.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let change = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(settings: &[&str]) -> Result<Config, String> {
+        let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+        Config::read(None, &settings).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn settings_change_the_defaults() {
+        let config = read(&["train.steps=7", "data.domain=housing", "train.rate=1", "data.folder=../x y"]).unwrap();
+        assert_eq!((config.train.steps, config.data.domain.as_str()), (7, "housing"));
+        assert_eq!((config.train.rate, config.data.folder.to_str()), (1.0, Some("../x y")));
+        let written: Config = toml::from_str(&config.to_toml()).unwrap();
+        assert_eq!(written, config);
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        let cases = [
+            (&["train.stesp=7"][..], "--set train.stesp=7: there is no setting `train.stesp`; did you mean `train.steps`?"),
+            (&["xyz=7"], "--set xyz=7: there is no setting `xyz`"),
+            (&["train=7"], "--set train=7: there is no setting `train`"),
+            (&["train.steps"], "--set train.steps: expected key=value, such as train.steps=100"),
+            (&["train.steps=0"], "`train.steps` is 0; expected at least 1"),
+            (&["model.hidden=100"], "`model.hidden` is 100; expected a multiple of twice model.heads, at most 4096"),
+            (&["data.fraction=1.5"], "`data.fraction` is 1.5; expected a share above 0 and up to 1"),
+        ];
+        for (settings, expected) in cases {
+            assert_eq!(read(settings).unwrap_err(), expected);
+        }
+        assert!(read(&["train.steps=many"]).unwrap_err().contains("invalid type: string \"many\""));
+    }
+}
