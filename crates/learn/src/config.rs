@@ -33,6 +33,9 @@ pub struct DataConfig {
     pub domain: String,
     /// The share of the training examples that are labeled, the first ones of the authors' split 0.
     pub fraction: f64,
+    /// Evaluate on so many training examples that come after the labeled ones, instead of the test examples: for
+    /// choosing settings, which must never see the test file. 0 for the test examples.
+    pub held_out: usize,
     /// Word vectors in GloVe's text format; empty for none.
     pub embeddings: PathBuf,
 }
@@ -44,6 +47,7 @@ impl Default for DataConfig {
             folder: PathBuf::new(),
             domain: "calendar".into(),
             fraction: 1.0,
+            held_out: 0,
             embeddings: PathBuf::new(),
         }
     }

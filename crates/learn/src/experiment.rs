@@ -42,6 +42,14 @@ pub enum ExperimentError {
         /// What is wrong with it.
         source: CheckpointError,
     },
+    /// There are not as many examples to hold out.
+    #[error("data.held_out is {held_out}, but only {rest} examples are not labeled; lower data.fraction")]
+    NothingHeldOut {
+        /// How many were asked for.
+        held_out: usize,
+        /// How many there are.
+        rest: usize,
+    },
     /// There is nothing to learn from.
     #[error("there are no labeled examples: {fraction} of {examples} is less than one")]
     NoExamples {
@@ -100,10 +108,18 @@ impl Experiment {
         if labeled == 0 {
             return Err(ExperimentError::NoExamples { fraction: config.data.fraction, examples: examples.len() });
         }
+        let held_out = config.data.held_out;
+        if labeled + held_out > examples.len() {
+            return Err(ExperimentError::NothingHeldOut { held_out, rest: examples.len() - labeled });
+        }
+        let test = match held_out {
+            0 => data.examples(domain, Part::Test)?,
+            _ => examples[labeled..labeled + held_out].to_vec(),
+        };
         examples.truncate(labeled);
         let scene = task.scene();
         let train = task.label(&scene, &examples)?;
-        let test = task.label(&scene, &data.examples(domain, Part::Test)?)?;
+        let test = task.label(&scene, &test)?;
         Ok(Experiment { config, task, embeddings, train, test })
     }
 
@@ -122,7 +138,7 @@ impl Experiment {
         &self.train
     }
 
-    /// The test examples.
+    /// What is evaluated on: the test examples, or held-out ones.
     pub fn test_examples(&self) -> &[LabeledExample] {
         &self.test
     }

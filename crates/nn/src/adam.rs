@@ -98,22 +98,17 @@ impl Adam {
                 rows.add_row(id, row, gradient);
             }
         }
-        let ids: Vec<_> = parameters.ids().filter(|&id| !parameters.is_sparse(id)).collect();
         let norm = if self.clip > 0.0 {
-            let dense: f64 = ids.iter().map(|&id| square(shards, id)).sum();
-            let sparse: f64 = rows
-                .sparse()
-                .map(|(_, _, gradient)| gradient.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>())
-                .sum();
-            (dense + sparse).sqrt()
+            let ids: Vec<_> = parameters.ids().filter(|&id| !parameters.is_sparse(id)).collect();
+            // In parallel, but added up in order.
+            let dense: Vec<f64> = ids.par_iter().map(|&id| square(shards, id)).collect();
+            let sparse = rows.sparse().map(|(_, _, gradient)| square_of(gradient, &[]));
+            dense.into_iter().chain(sparse).sum::<f64>().sqrt()
         } else {
             0.0
         };
-        let scale = if self.clip > 0.0 && norm > f64::from(self.clip) {
-            (f64::from(self.clip) / norm) as f32
-        } else {
-            1.0
-        };
+        let scale =
+            if self.clip > 0.0 && norm > f64::from(self.clip) { (f64::from(self.clip) / norm) as f32 } else { 1.0 };
         let constants = [self.beta1, self.beta2, step, epsilon, scale];
 
         parameters.values_mut().zip(&mut state.moments).collect::<Vec<_>>().into_par_iter().for_each(
@@ -158,10 +153,36 @@ impl Adam {
 /// The square of the length of a parameter's gradient.
 fn square(shards: &[Gradients], id: crate::ParameterId) -> f64 {
     let gradients: Vec<&[f32]> = shards.iter().filter_map(|shard| shard.dense(id)).collect();
-    let len = gradients.first().map_or(0, |gradient| gradient.len());
-    (0..len)
-        .map(|index| f64::from(gradients.iter().map(|gradient| gradient[index]).sum::<f32>()).powi(2))
-        .sum()
+    match gradients[..] {
+        [] => 0.0,
+        [one] => square_of(one, &[]),
+        [one, two] => square_of(one, two),
+        _ => {
+            let mut sum = gradients[0].to_vec();
+            for gradient in &gradients[1..] {
+                crate::kernels::add_assign(&mut sum, gradient);
+            }
+            square_of(&sum, &[])
+        }
+    }
+}
+
+vectorized! {
+    /// The square of the length of `one + two`; `two` may be empty.
+    fn square_of(one: &[f32], two: &[f32]) -> f64 {
+        // Short sums in single precision, in eight strands, and these in double.
+        let mut total = 0.0;
+        for start in (0..one.len()).step_by(1024) {
+            let end = (start + 1024).min(one.len());
+            let mut strands = [0f32; 8];
+            for (index, x) in one[start..end].iter().enumerate() {
+                let x = if two.is_empty() { *x } else { *x + two[start + index] };
+                strands[index % 8] += x * x;
+            }
+            total += f64::from(strands.iter().sum::<f32>());
+        }
+        total
+    }
 }
 
 vectorized! {

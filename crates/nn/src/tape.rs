@@ -91,6 +91,7 @@ impl Tape {
             of_values: (0..self.values.len()).map(|_| None).collect(),
             weights: BTreeMap::new(),
             kept: vec![],
+            transposed: BTreeMap::new(),
             pool: std::mem::take(&mut self.pool),
         };
         back.of_values[output.0] = Some(gradient);
@@ -130,6 +131,8 @@ pub(crate) struct Backward<'a> {
     /// For each weight, the inputs it met and the gradients of what came of them.
     weights: BTreeMap<ParameterId, Vec<(Source, Source)>>,
     kept: Vec<Matrix>,
+    /// Weights turned over, for products of a few rows.
+    transposed: BTreeMap<ParameterId, Matrix>,
     pool: BTreeMap<usize, Vec<Vec<f32>>>,
 }
 
@@ -150,6 +153,25 @@ impl<'a> Backward<'a> {
     /// A matrix to be overwritten.
     pub(crate) fn space(&mut self, rows: usize, columns: usize) -> Matrix {
         take(&mut self.pool, rows, columns)
+    }
+
+    /// `gradient × Wᵀ`: the gradient of what met the weight.
+    pub(crate) fn through(&mut self, weight: ParameterId, gradient: &Matrix) -> Matrix {
+        let value = self.parameters.value(weight);
+        let mut result = take(&mut self.pool, gradient.rows(), value.rows());
+        // With few rows, turning the weight over each time would cost more than the product; a recurrence does it
+        // once for all of its steps.
+        if gradient.rows() <= 16 && value.rows() >= 64 {
+            let turned = self.transposed.entry(weight).or_insert_with(|| {
+                let mut turned = take(&mut self.pool, value.columns(), value.rows());
+                transpose(value, &mut turned);
+                turned
+            });
+            multiply(&mut result, gradient, turned.view());
+        } else {
+            multiply(&mut result, gradient, value.view().transposed());
+        }
+        result
     }
 
     /// A matrix of zeros.
@@ -226,13 +248,29 @@ impl<'a> Backward<'a> {
             put(&mut self.pool, all_inputs);
             put(&mut self.pool, all_outputs);
         }
-        for matrix in kept {
+        for matrix in kept.into_iter().chain(std::mem::take(&mut self.transposed).into_values()) {
             put(&mut self.pool, matrix);
         }
         for gradient in self.of_values.drain(..).flatten() {
             put(&mut self.pool, gradient);
         }
         self.pool
+    }
+}
+
+/// Rows become columns, in blocks that fit the cache.
+fn transpose(from: &Matrix, to: &mut Matrix) {
+    const BLOCK: usize = 16;
+    let (rows, columns) = (from.rows(), from.columns());
+    let (from, to) = (from.data(), to.data_mut());
+    for row in (0..rows).step_by(BLOCK) {
+        for column in (0..columns).step_by(BLOCK) {
+            for r in row..(row + BLOCK).min(rows) {
+                for c in column..(column + BLOCK).min(columns) {
+                    to[c * rows + r] = from[r * columns + c];
+                }
+            }
+        }
     }
 }
 

@@ -209,11 +209,18 @@ impl Encoder {
             memory.items.push(Segment { start: start + segment.len, len: count });
             sequences.push(Relations { start, len, kinds: question.relations.clone() });
         }
+        // Up to the first attention an item is the same in every question: computed once, then copied.
         let both = tape.concat_rows(&[words, items]);
-        let both = tape.rows(both, &order);
-        let mut x = tape.dropout(both, config.dropout);
-        for layer in &self.layers {
-            x = layer.apply(tape, frame, x, &sequences);
+        let both = tape.dropout(both, config.dropout);
+        let mut x = tape.rows(both, &order);
+        for (index, layer) in self.layers.iter().enumerate() {
+            let projected = if index == 0 {
+                let (query, key, value) = layer.project(tape, frame, both);
+                (tape.rows(query, &order), tape.rows(key, &order), tape.rows(value, &order))
+            } else {
+                layer.project(tape, frame, x)
+            };
+            x = layer.apply(tape, frame, x, projected, &sequences);
         }
         memory.rows = self.last.apply(tape, frame, x);
         memory
@@ -221,15 +228,25 @@ impl Encoder {
 }
 
 impl Layer {
-    fn apply(&self, tape: &mut Tape, frame: Frame<'_>, x: Var, sequences: &[Relations]) -> Var {
-        let config = frame.config;
+    /// Queries, keys and values.
+    fn project(&self, tape: &mut Tape, frame: Frame<'_>, x: Var) -> (Var, Var, Var) {
         let normal = self.before_attention.apply(tape, frame, x);
         let query = self.query.apply(tape, frame, normal);
         let key = self.key.apply(tape, frame, normal);
-        let value = self.value.apply(tape, frame, normal);
+        (query, key, self.value.apply(tape, frame, normal))
+    }
+
+    fn apply(
+        &self,
+        tape: &mut Tape,
+        frame: Frame<'_>,
+        x: Var,
+        projected: (Var, Var, Var),
+        sequences: &[Relations],
+    ) -> Var {
+        let config = frame.config;
         let tables = (self.relation_keys, self.relation_values);
-        let seen =
-            tape.relation_attention(frame.parameters, (query, key, value), tables, config.heads, sequences);
+        let seen = tape.relation_attention(frame.parameters, projected, tables, config.heads, sequences);
         let seen = self.output.apply(tape, frame, seen);
         let seen = tape.dropout(seen, config.dropout);
         let x = tape.add(x, seen);

@@ -1,13 +1,32 @@
 //! Each element 0 with probability p, else divided by 1 − p.
 
 use super::Operation;
+use crate::kernels::vectorized;
 use crate::tape::Backward;
 use crate::{Matrix, Tape, Var};
 
 struct Dropout {
     input: Var,
     /// What each element was multiplied with.
-    mask: Vec<f32>,
+    mask: Matrix,
+}
+
+vectorized! {
+    /// Multiplies each element with 0 or 1 / (1 − p), by a hash of key and position. In 32 bits, so that the hash
+    /// is computed for eight elements at once.
+    fn drop_elements(data: &mut [f32], mask: &mut [f32], key: u64, probability: f32) {
+        let threshold = (f64::from(probability) * 4_294_967_296.0) as u32;
+        let scale = 1.0 / (1.0 - probability);
+        let (low, high) = (key as u32, (key >> 32) as u32);
+        for (position, (x, mask)) in data.iter_mut().zip(mask).enumerate() {
+            let mut h = (position as u32).wrapping_mul(0x9E37_79B1) ^ low;
+            h = (h ^ (h >> 15)).wrapping_mul(0x85EB_CA77);
+            h = (h ^ (h >> 13)).wrapping_add(high).wrapping_mul(0xC2B2_AE3D);
+            h ^= h >> 16;
+            *mask = if h >= threshold { scale } else { 0.0 };
+            *x *= *mask;
+        }
+    }
 }
 
 impl Tape {
@@ -16,28 +35,17 @@ impl Tape {
         if !self.is_training() || probability <= 0.0 {
             return input;
         }
-        let random = self.random();
-        let threshold = (f64::from(probability) * 65_536.0) as u64;
-        let scale = 1.0 / (1.0 - probability);
+        let key = self.random().bits(0);
         let mut output = self.copy(input);
-        let mut mask = vec![0.0; output.data().len()];
-        // Four elements share 64 random bits.
-        for (position, (mask, output)) in mask.chunks_mut(4).zip(output.data_mut().chunks_mut(4)).enumerate()
-        {
-            let bits = random.bits(position as u64);
-            for (lane, (mask, output)) in mask.iter_mut().zip(output).enumerate() {
-                let kept = (bits >> (16 * lane)) & 0xFFFF >= threshold;
-                *mask = if kept { scale } else { 0.0 };
-                *output *= *mask;
-            }
-        }
+        let mut mask = self.space(1, output.data().len());
+        drop_elements(output.data_mut(), mask.data_mut(), key, probability);
         self.push(output, Dropout { input, mask })
     }
 }
 
 impl Operation for Dropout {
     fn backward(&self, back: &mut Backward<'_>, _: Var, mut gradient: Matrix) {
-        for (gradient, mask) in gradient.data_mut().iter_mut().zip(&self.mask) {
+        for (gradient, mask) in gradient.data_mut().iter_mut().zip(self.mask.data()) {
             *gradient *= mask;
         }
         back.add(self.input, gradient);

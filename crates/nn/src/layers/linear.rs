@@ -52,9 +52,7 @@ impl Operation for Linear {
             }
             back.gradients.add(bias, &sum);
         }
-        let input = back.value(self.input);
-        let mut to_input = back.space(input.rows(), input.columns());
-        multiply(&mut to_input, &gradient, back.parameters.value(self.weight).view().transposed());
+        let to_input = back.through(self.weight, &gradient);
         back.add(self.input, to_input);
         let gradient = back.keep(gradient);
         back.weight(self.weight, Source::Value(self.input), gradient);

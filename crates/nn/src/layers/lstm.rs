@@ -10,7 +10,7 @@
 
 use super::Operation;
 use crate::kernels::{add_assign, sigmoid, tanh, vectorized};
-use crate::tape::{Backward, Source, multiply};
+use crate::tape::{Backward, Source};
 use crate::{Matrix, ParameterId, Parameters, Tape, Var, ViewMut, gemm};
 
 vectorized! {
@@ -157,7 +157,6 @@ impl Operation for Sequences {
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix) {
         let output = back.value(output);
         let (rows, size) = (output.rows(), output.columns());
-        let hidden = back.parameters.value(self.lstm.hidden);
         let mut dgates = back.zeros(rows, 4 * size);
         let mut before = back.zeros(rows, size);
         let mut dh = gradient;
@@ -180,8 +179,7 @@ impl Operation for Sequences {
                 dgates.row_mut(row).copy_from_slice(step_gates.row(index));
             }
             if step.iter().any(|(_, before)| before.is_some()) {
-                let mut to_before = back.space(active, size);
-                multiply(&mut to_before, &step_gates, hidden.view().transposed());
+                let to_before = back.through(self.lstm.hidden, &step_gates);
                 for (index, &(row, row_before)) in step.iter().enumerate() {
                     if let Some(row_before) = row_before.map(|row| row as usize) {
                         add_assign(dh.row_mut(row_before), to_before.row(index));
@@ -202,9 +200,7 @@ impl Operation for Sequences {
             add_assign(&mut to_bias, dgates.row(row));
         }
         back.gradients.add(self.lstm.bias, &to_bias);
-        let input = back.value(self.input);
-        let mut to_input = back.space(input.rows(), input.columns());
-        multiply(&mut to_input, &dgates, back.parameters.value(self.lstm.input).view().transposed());
+        let to_input = back.through(self.lstm.input, &dgates);
         back.add(self.input, to_input);
         let (dgates, before) = (back.keep(dgates), back.keep(before));
         back.weight(self.lstm.input, Source::Value(self.input), dgates);
