@@ -79,7 +79,9 @@ pub(crate) struct TrainArguments {
 
 /// Evaluate a trained parser on the test questions of its dataset.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json")]
+#[command(
+    after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json"
+)]
 pub(crate) struct EvalArguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
@@ -99,7 +101,9 @@ pub(crate) struct EvalArguments {
 ///
 /// Shows the program it chose, what that comes to, and what else it thought of.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  xpr ask runs/calendar \"when is the annual review\"\n  xpr ask runs/calendar \"who attends it\" --json")]
+#[command(
+    after_help = "Examples:\n  xpr ask runs/calendar \"when is the annual review\"\n  xpr ask runs/calendar \"who attends it\" --json"
+)]
 pub(crate) struct AskArguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
@@ -210,7 +214,9 @@ pub(crate) struct BenchTrainArguments {
 ///
 /// The parser is trained for a few steps first, so that its programs have a usual length.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  xpr bench search --data data --embeddings glove.txt\n  xpr bench search --data data --beam 16 --json")]
+#[command(
+    after_help = "Examples:\n  xpr bench search --data data --embeddings glove.txt\n  xpr bench search --data data --beam 16 --json"
+)]
 pub(crate) struct BenchSearchArguments {
     #[command(flatten)]
     pub(crate) experiment: ExperimentArguments,

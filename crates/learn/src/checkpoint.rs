@@ -15,7 +15,9 @@ pub enum CheckpointError {
     #[error("there is no tensor `{0}`; is this the file of another model?")]
     Missing(String),
     /// A tensor has another shape or type.
-    #[error("the tensor `{name}` is {found}, and this model's is {expected}; is this the file of another model?")]
+    #[error(
+        "the tensor `{name}` is {found}, and this model's is {expected}; is this the file of another model?"
+    )]
     Shape {
         /// Its name.
         name: String,
@@ -42,7 +44,8 @@ fn serialize(tensors: &[(String, &Matrix)], metadata: HashMap<String, String>) -
     let data: Vec<(String, Vec<u8>, Vec<usize>)> =
         tensors.iter().map(|(name, matrix)| (name.clone(), bytes(matrix), shape(matrix))).collect();
     let views = data.iter().map(|(name, bytes, shape)| {
-        let view = TensorView::new(Dtype::F32, shape.clone(), bytes).expect("the bytes are those of the shape");
+        let view =
+            TensorView::new(Dtype::F32, shape.clone(), bytes).expect("the bytes are those of the shape");
         (name.clone(), view)
     });
     safetensors::serialize(views, Some(metadata)).expect("names are unique and shapes fit")

@@ -160,8 +160,8 @@ impl Config {
         let mut table = Table::new();
         if let Some(path) = path {
             let origin = path.display().to_string();
-            let text =
-                fs::read_to_string(path).map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
+            let text = fs::read_to_string(path)
+                .map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
             table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
                 origin: origin.clone(),
                 message: error.to_string().trim_end().to_owned(),
@@ -193,7 +193,12 @@ impl Config {
     fn check(&self) -> Result<(), ConfigError> {
         let (model, train) = (&self.model, &self.train);
         let checks: [(&'static str, String, bool, &'static str); 13] = [
-            ("data.dataset", self.data.dataset.clone(), self.data.dataset == "overnight", "expected \"overnight\""),
+            (
+                "data.dataset",
+                self.data.dataset.clone(),
+                self.data.dataset == "overnight",
+                "expected \"overnight\"",
+            ),
             (
                 "data.fraction",
                 self.data.fraction.to_string(),
@@ -203,7 +208,10 @@ impl Config {
             (
                 "model.hidden",
                 model.hidden.to_string(),
-                model.heads > 0 && model.hidden > 0 && model.hidden.is_multiple_of(2 * model.heads) && model.hidden <= 4096,
+                model.heads > 0
+                    && model.hidden > 0
+                    && model.hidden.is_multiple_of(2 * model.heads)
+                    && model.hidden <= 4096,
                 "expected a multiple of twice model.heads, at most 4096",
             ),
             ("model.layers", model.layers.to_string(), model.layers <= 24, "expected at most 24"),
@@ -214,7 +222,12 @@ impl Config {
                 "expected 1 to 16384",
             ),
             ("model.word", model.word.to_string(), (1..=4096).contains(&model.word), "expected 1 to 4096"),
-            ("model.action", model.action.to_string(), (1..=4096).contains(&model.action), "expected 1 to 4096"),
+            (
+                "model.action",
+                model.action.to_string(),
+                (1..=4096).contains(&model.action),
+                "expected 1 to 4096",
+            ),
             ("model.place", model.place.to_string(), (1..=4096).contains(&model.place), "expected 1 to 4096"),
             (
                 "model.dropout",
@@ -225,19 +238,36 @@ impl Config {
             ("train.steps", train.steps.to_string(), train.steps > 0, "expected at least 1"),
             ("train.batch", train.batch.to_string(), (1..=4096).contains(&train.batch), "expected 1 to 4096"),
             ("train.shards", train.shards.to_string(), (1..=64).contains(&train.shards), "expected 1 to 64"),
-            ("eval.beam", self.eval.beam.to_string(), (1..=1024).contains(&self.eval.beam), "expected 1 to 1024"),
+            (
+                "eval.beam",
+                self.eval.beam.to_string(),
+                (1..=1024).contains(&self.eval.beam),
+                "expected 1 to 1024",
+            ),
         ];
         for (key, value, holds, expected) in checks {
             if !holds {
                 return Err(ConfigError::Value { key, value, expected });
             }
         }
-        if !(train.rate > 0.0 && train.rate.is_finite() && train.end_rate >= 0.0 && train.end_rate <= train.rate) {
+        if !(train.rate > 0.0
+            && train.rate.is_finite()
+            && train.end_rate >= 0.0
+            && train.end_rate <= train.rate)
+        {
             let value = format!("{} with train.end_rate {}", train.rate, train.end_rate);
-            return Err(ConfigError::Value { key: "train.rate", value, expected: "expected rate > 0 and 0 ≤ end_rate ≤ rate" });
+            return Err(ConfigError::Value {
+                key: "train.rate",
+                value,
+                expected: "expected rate > 0 and 0 ≤ end_rate ≤ rate",
+            });
         }
         if train.checkpoint == 0 {
-            return Err(ConfigError::Value { key: "train.checkpoint", value: "0".into(), expected: "expected at least 1" });
+            return Err(ConfigError::Value {
+                key: "train.checkpoint",
+                value: "0".into(),
+                expected: "expected at least 1",
+            });
         }
         Ok(())
     }
@@ -337,7 +367,8 @@ mod tests {
 
     #[test]
     fn settings_change_the_defaults() {
-        let config = read(&["train.steps=7", "data.domain=housing", "train.rate=1", "data.folder=../x y"]).unwrap();
+        let config =
+            read(&["train.steps=7", "data.domain=housing", "train.rate=1", "data.folder=../x y"]).unwrap();
         assert_eq!((config.train.steps, config.data.domain.as_str()), (7, "housing"));
         assert_eq!((config.train.rate, config.data.folder.to_str()), (1.0, Some("../x y")));
         let written: Config = toml::from_str(&config.to_toml()).unwrap();
@@ -347,12 +378,18 @@ mod tests {
     #[test]
     fn mistakes_are_explained() {
         let cases = [
-            (&["train.stesp=7"][..], "--set train.stesp=7: there is no setting `train.stesp`; did you mean `train.steps`?"),
+            (
+                &["train.stesp=7"][..],
+                "--set train.stesp=7: there is no setting `train.stesp`; did you mean `train.steps`?",
+            ),
             (&["xyz=7"], "--set xyz=7: there is no setting `xyz`"),
             (&["train=7"], "--set train=7: there is no setting `train`"),
             (&["train.steps"], "--set train.steps: expected key=value, such as train.steps=100"),
             (&["train.steps=0"], "`train.steps` is 0; expected at least 1"),
-            (&["model.hidden=100"], "`model.hidden` is 100; expected a multiple of twice model.heads, at most 4096"),
+            (
+                &["model.hidden=100"],
+                "`model.hidden` is 100; expected a multiple of twice model.heads, at most 4096",
+            ),
             (&["data.fraction=1.5"], "`data.fraction` is 1.5; expected a share above 0 and up to 1"),
         ];
         for (settings, expected) in cases {

@@ -55,7 +55,11 @@ pub struct Prediction {
 }
 
 /// Runs candidates, and says which to choose: the best that executes, or the best if none does.
-pub fn rank(task: &Task, executor: &mut dyn Executor, candidates: &[Candidate]) -> (usize, Vec<(Ranked, Outcome)>) {
+pub fn rank(
+    task: &Task,
+    executor: &mut dyn Executor,
+    candidates: &[Candidate],
+) -> (usize, Vec<(Ranked, Outcome)>) {
     let ranked: Vec<(Ranked, Outcome)> = candidates
         .iter()
         .map(|candidate| {

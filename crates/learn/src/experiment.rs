@@ -3,7 +3,8 @@
 use crate::checkpoint::{self, CheckpointError};
 use crate::task::GrammarFile;
 use crate::{
-    Config, ConfigError, Evaluation, LabeledExample, RunError, RunFolder, StepReport, Task, TaskError, Trainer, evaluate,
+    Config, ConfigError, Evaluation, LabeledExample, RunError, RunFolder, StepReport, Task, TaskError,
+    Trainer, evaluate,
 };
 use std::io::Write;
 use std::path::Path;
@@ -106,7 +107,10 @@ impl Experiment {
         let task = Task::new(world, &phrases, embeddings.words.iter().cloned().chain(said))?;
         let labeled = (examples.len() as f64 * config.data.fraction).floor() as usize;
         if labeled == 0 {
-            return Err(ExperimentError::NoExamples { fraction: config.data.fraction, examples: examples.len() });
+            return Err(ExperimentError::NoExamples {
+                fraction: config.data.fraction,
+                examples: examples.len(),
+            });
         }
         let held_out = config.data.held_out;
         if labeled + held_out > examples.len() {
@@ -155,7 +159,12 @@ impl Experiment {
     ///
     /// # Errors
     /// If a file cannot be written, or a checkpoint is not this experiment's.
-    pub fn run(&self, folder: &RunFolder, resume: bool, observer: &mut dyn Observer) -> Result<Evaluation, ExperimentError> {
+    pub fn run(
+        &self,
+        folder: &RunFolder,
+        resume: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Evaluation, ExperimentError> {
         let mut trainer = self.trainer();
         let mut metrics = Vec::new();
         if resume && folder.has("checkpoint.safetensors") {
@@ -217,9 +226,9 @@ fn kept_metrics(folder: &RunFolder, step: usize) -> Result<Vec<u8>, RunError> {
     }
     let content = folder.read("metrics.jsonl")?;
     let text = String::from_utf8_lossy(&content);
-    let kept = text.lines().filter(|line| {
-        serde_json::from_str::<StepReport>(line).is_ok_and(|report| report.step <= step)
-    });
+    let kept = text
+        .lines()
+        .filter(|line| serde_json::from_str::<StepReport>(line).is_ok_and(|report| report.step <= step));
     Ok(kept.flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect())
 }
 

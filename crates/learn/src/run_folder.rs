@@ -92,7 +92,8 @@ impl RunFolder {
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), RunError> {
         let path = self.path(name);
         let write = || -> io::Result<()> {
-            let mut aside = tempfile::Builder::new().prefix(&format!(".{name}.")).tempfile_in(&self.folder)?;
+            let mut aside =
+                tempfile::Builder::new().prefix(&format!(".{name}.")).tempfile_in(&self.folder)?;
             aside.write_all(content)?;
             aside.as_file().sync_all()?;
             aside.persist(&path).map_err(|error| error.error)?;

@@ -92,8 +92,7 @@ impl Trainer {
         };
         let step = self.steps_taken();
         let rate = schedule.rate(step);
-        let batch =
-            batch(examples.len(), self.config.batch, step, Random::new(self.config.seed).stream(1));
+        let batch = batch(examples.len(), self.config.batch, step, Random::new(self.config.seed).stream(1));
         let questions: Vec<&Question> = batch.iter().map(|&index| &examples[index].question).collect();
         let weight = -1.0 / batch.len().max(1) as f32;
         let programs: Vec<Weighted<'_>> = batch

@@ -107,8 +107,11 @@ impl Adam {
         } else {
             0.0
         };
-        let scale =
-            if self.clip > 0.0 && norm > f64::from(self.clip) { (f64::from(self.clip) / norm) as f32 } else { 1.0 };
+        let scale = if self.clip > 0.0 && norm > f64::from(self.clip) {
+            (f64::from(self.clip) / norm) as f32
+        } else {
+            1.0
+        };
         let constants = [self.beta1, self.beta2, step, epsilon, scale];
 
         parameters.values_mut().zip(&mut state.moments).collect::<Vec<_>>().into_par_iter().for_each(

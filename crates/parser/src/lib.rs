@@ -19,6 +19,8 @@ mod decoder;
 mod encoder;
 mod linking;
 mod model;
+#[cfg(test)]
+mod reference;
 mod scene;
 mod search;
 mod text;

@@ -104,6 +104,20 @@ impl Model {
         &mut self.parameters
     }
 
+    /// The log-probabilities of programs, nothing dropped.
+    #[cfg(test)]
+    pub(crate) fn log_probabilities(&self, questions: &[&Question], programs: &[Scored<'_>]) -> Vec<f32> {
+        self.with_tape(Random::new(0), false, |tape| {
+            let memory = self.encoder.encode(tape, self.frame(), questions);
+            let (logs, rows_of) = self.decoder.score(tape, self.frame(), &memory, programs);
+            let mut sums = vec![0.0; programs.len()];
+            for (row, &program) in rows_of.iter().enumerate() {
+                sums[program] += tape.value(logs).row(row)[0];
+            }
+            sums
+        })
+    }
+
     fn frame(&self) -> Frame<'_> {
         Frame { parameters: &self.parameters, config: &self.config, scene: &self.scene }
     }

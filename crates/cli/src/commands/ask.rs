@@ -46,7 +46,12 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     for (index, candidate) in answer.candidates.iter().enumerate().take(8) {
         let mark = if index == chosen { '→' } else { ' ' };
         let outcome: String = candidate.outcome.replace('\t', ": ").chars().take(60).collect();
-        writeln!(out, "{:8.4} {mark}{}\n          {outcome}", candidate.log_probability.exp(), candidate.program)?;
+        writeln!(
+            out,
+            "{:8.4} {mark}{}\n          {outcome}",
+            candidate.log_probability.exp(),
+            candidate.program
+        )?;
     }
     Ok(())
 }

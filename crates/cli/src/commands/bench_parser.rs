@@ -100,7 +100,10 @@ fn peak_gflops() -> f64 {
         .map(|_| {
             let start = Instant::now();
             (0..threads).into_par_iter().for_each(|_| {
-                let (a, b) = (Matrix::new(SIZE, SIZE, vec![0.5; SIZE * SIZE]), Matrix::new(SIZE, SIZE, vec![0.25; SIZE * SIZE]));
+                let (a, b) = (
+                    Matrix::new(SIZE, SIZE, vec![0.5; SIZE * SIZE]),
+                    Matrix::new(SIZE, SIZE, vec![0.25; SIZE * SIZE]),
+                );
                 let mut c = Matrix::zeros(SIZE, SIZE);
                 for _ in 0..8 {
                     gemm(c.view_mut(), false, a.view(), b.view());
@@ -140,7 +143,8 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
         trainer.step(experiment.train_examples());
     }
     let model = trainer.into_model();
-    let questions: Vec<&Question> = experiment.test_examples().iter().map(|example| &example.question).collect();
+    let questions: Vec<&Question> =
+        experiment.test_examples().iter().map(|example| &example.question).collect();
     let (batch, beam) = (usize::from(arguments.batch), usize::from(arguments.beam));
     let time = |size: usize| -> Vec<Duration> {
         let mut times = Vec::new();

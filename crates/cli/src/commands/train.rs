@@ -62,7 +62,11 @@ struct Progress {
 impl Progress {
     fn new(experiment: &Experiment) -> Self {
         let is_terminal = io::stderr().is_terminal();
-        let bar = if is_terminal { ProgressBar::new(experiment.config().train.steps as u64) } else { ProgressBar::hidden() };
+        let bar = if is_terminal {
+            ProgressBar::new(experiment.config().train.steps as u64)
+        } else {
+            ProgressBar::hidden()
+        };
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}  {eta} left") {
             bar.set_style(style);
         }
@@ -73,7 +77,14 @@ impl Progress {
             experiment.test_examples().len()
         );
         let _ = writeln!(io::stderr(), "{line}");
-        Progress { bar, is_terminal, start: Instant::now(), first: 0, last_line: Instant::now(), loss: f64::NAN }
+        Progress {
+            bar,
+            is_terminal,
+            start: Instant::now(),
+            first: 0,
+            last_line: Instant::now(),
+            loss: f64::NAN,
+        }
     }
 }
 

@@ -1,0 +1,205 @@
+//! Training, evaluating and asking through the binary, on a small dataset of its own.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// A dataset in Overnight's layout: a dozen questions about the calendar world.
+fn dataset(folder: &Path) -> PathBuf {
+    let meetings = "( call SW.getProperty ( call SW.singleton en.meeting ) ( string ! type ) )";
+    let property = |name: &str| {
+        format!("( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string {name} ) ) )")
+    };
+    let filter = |rest: &str| format!("( call SW.listValue ( call SW.filter {meetings} {rest} ) )");
+    let examples = [
+        ("when does the annual review start", property("start_time")),
+        ("when does the annual review end", property("end_time")),
+        ("what date is the annual review", property("date")),
+        ("where is the annual review", property("location")),
+        ("who attends the annual review", property("attendee")),
+        ("how long is the annual review", property("length")),
+        ("meetings with alice", filter("( string attendee ) ( string = ) en.person.alice")),
+        ("meetings with bob", filter("( string attendee ) ( string = ) en.person.bob")),
+        ("meetings at the cafe", filter("( string location ) ( string = ) en.location.greenberg_cafe")),
+        ("meetings at the office", filter("( string location ) ( string = ) en.location.central_office")),
+        ("important meetings", filter("( string is_important )")),
+        ("all meetings on jan 2", filter("( string date ) ( string = ) ( date 2015 1 2 )")),
+    ];
+    let lines: String =
+        examples.iter().map(|(question, program)| format!("{question}\t{program}\n")).collect();
+    fs::create_dir_all(folder.join("splits")).unwrap();
+    fs::create_dir_all(folder.join("grammar")).unwrap();
+    fs::write(folder.join("calendar_train.tsv"), &lines).unwrap();
+    fs::write(folder.join("calendar_test.tsv"), &lines).unwrap();
+    fs::write(folder.join("splits/calendar_split0.tsv"), &lines).unwrap();
+    let grammar = "(rule $RelNP (start time) (ConstantFn (string start_time)))\n\
+                   (rule $EntityNP1 (jan 2) (ConstantFn (date 2015 1 2)))\n";
+    fs::write(folder.join("grammar/calendar.grammar"), grammar).unwrap();
+    fs::write(folder.join("grammar/general.grammar"), "(rule $Num (two) (ConstantFn (number 2)))").unwrap();
+    folder.to_owned()
+}
+
+fn xpr(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+    command.args(arguments).env_remove("XPR_DATA").env_remove("XPR_EMBEDDINGS");
+    command
+}
+
+/// The arguments of a small, quick training.
+fn train<'a>(data: &'a str, out: &'a str, steps: &'a str, threads: &'a str) -> Vec<&'a str> {
+    let mut arguments = vec!["train", "--data", data, "--out", out, "--threads", threads, "--set", steps];
+    for setting in [
+        "model.hidden=32",
+        "model.heads=4",
+        "model.feed_forward=32",
+        "model.word=16",
+        "model.action=16",
+        "model.place=8",
+        "train.rate=0.01",
+        "train.warmup=10",
+        "train.checkpoint=20",
+    ] {
+        arguments.extend(["--set", setting]);
+    }
+    arguments
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_trained_parser_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = dataset(&folder.path().join("data"));
+    let (data, run) = (data.to_str().unwrap(), folder.path().join("run"));
+    let run = run.to_str().unwrap();
+    let trained = xpr(&[train(data, run, "train.steps=200", "2"), vec!["--json"]].concat());
+    assert!(trained.status.success(), "{}", stderr(&trained));
+    let evaluation: serde_json::Value = serde_json::from_slice(&trained.stdout).unwrap();
+    // Tested on what it was trained on, it must know it.
+    assert!(evaluation["accuracy"].as_f64().unwrap() > 0.9, "{evaluation}");
+
+    let asked = xpr(&["ask", run, "when does the annual review start?", "--json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap();
+    assert_eq!(
+        answer["candidates"][answer["chosen"].as_u64().unwrap() as usize]["outcome"],
+        "value\t(list (time 14 0))"
+    );
+    assert!(xpr(&["ask", run, ""]).status.success(), "even an empty question has an answer");
+
+    let again = xpr(&["eval", run, "--json"]);
+    assert_eq!(again.stdout, trained.stdout, "the same from the stored weights");
+    let predictions = fs::read_to_string(Path::new(run).join("predictions.jsonl")).unwrap();
+    assert_eq!(predictions.lines().count(), 12);
+    for file in fs::read_dir(run).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(!name.starts_with('.'), "{name} was left behind");
+    }
+}
+
+#[test]
+fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = dataset(&folder.path().join("data"));
+    let data = data.to_str().unwrap();
+    let run = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let result = |name: &str| {
+        ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl"]
+            .map(|file| fs::read(Path::new(&run(name)).join(file)).unwrap())
+    };
+    for threads in ["1", "2", "8"] {
+        let trained = xpr(&train(data, &run(threads), "train.steps=300", threads));
+        assert!(trained.status.success(), "{}", stderr(&trained));
+    }
+    let expected = result("1");
+    assert!(result("2") == expected, "2 threads differ from 1");
+    assert!(result("8") == expected, "8 threads differ from 1");
+
+    // Killed, as soon as there is a checkpoint and then after ever longer, and gone on with.
+    let killed = run("killed");
+    let checkpoint = Path::new(&killed).join("checkpoint.safetensors");
+    let mut child = command(&train(data, &killed, "train.steps=300", "2")).spawn().unwrap();
+    let start = Instant::now();
+    while !checkpoint.exists() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!Path::new(&killed).join("model.safetensors").exists(), "it was killed before its end");
+    for milliseconds in [30, 60] {
+        let mut child = command(&["train", "--resume", "--out", &killed]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let resumed = xpr(&["train", "--resume", "--out", &killed, "--threads", "1"]);
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    assert!(result("killed") == expected, "a run that was killed differs");
+}
+
+#[test]
+fn damaged_and_foreign_runs_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = dataset(&folder.path().join("data"));
+    let data = data.to_str().unwrap();
+    let path = folder.path().join("run");
+    let run = path.to_str().unwrap();
+    assert!(xpr(&train(data, run, "train.steps=2", "1")).status.success());
+    let refused = |arguments: &[&str], expected: &str| {
+        let output = xpr(arguments);
+        assert!(!output.status.success());
+        let message = stderr(&output);
+        assert!(message.contains(expected), "{message}\nexpected: {expected}");
+        assert!(!message.contains("panicked"), "{message}");
+    };
+    let ask = ["ask", run, "who"];
+    let damage = |file: &str, content: &[u8], expected: &str| {
+        let original = fs::read(path.join(file)).unwrap();
+        fs::write(path.join(file), content).unwrap();
+        refused(&ask, expected);
+        fs::write(path.join(file), original).unwrap();
+    };
+    let model = fs::read(path.join("model.safetensors")).unwrap();
+    damage("model.safetensors", &model[..model.len() / 2], "damaged");
+    damage("model.safetensors", b"", "damaged");
+    damage(
+        "vocabulary.json",
+        b"[\"<unknown>\", \"other\"]",
+        "its words are not those the model was made with",
+    );
+    damage("vocabulary.json", b"{", "it is not what xpr wrote");
+    damage("grammar.json", b"{\"language\": \"sql\", \"rules\": [], \"items\": []}", "train again");
+    damage("config.toml", b"[train]\nstesp = 3", "did you mean `train.steps`?");
+    damage("config.toml", b"[model]\nhidden = 64", "is this the file of another model?");
+    damage("config.toml", b"[data]\ndomain = \"nowhere\"", "there is no domain `nowhere`");
+
+    refused(&["ask", data, "who"], "holds no run");
+    refused(&train(data, run, "train.steps=2", "1"), "already holds a run");
+    refused(&["train", "--resume", "--out", data], "holds no run");
+    refused(&["train", "--out", "/nowhere/run", "--data", data, "--set", "data.domain=x"], "");
+    refused(
+        &["train", "--data", data, "--out", &format!("{run}2"), "--embeddings", "missing.txt"],
+        "missing.txt",
+    );
+    refused(
+        &["train", "--data", data, "--out", &format!("{run}3"), "--set", "data.held_out=5"],
+        "lower data.fraction",
+    );
+    refused(&["train", "--out", &format!("{run}4")], "no folder with data");
+    let unfinished = folder.path().join("unfinished");
+    fs::create_dir(&unfinished).unwrap();
+    for file in ["config.toml", "grammar.json", "vocabulary.json"] {
+        fs::copy(path.join(file), unfinished.join(file)).unwrap();
+    }
+    refused(&["ask", unfinished.to_str().unwrap(), "who"], "training was not finished");
+    // A checkpoint that is somebody else's.
+    fs::copy(path.join("model.safetensors"), unfinished.join("checkpoint.safetensors")).unwrap();
+    refused(&["train", "--resume", "--out", unfinished.to_str().unwrap()], "there is no tensor `adam.first");
+}

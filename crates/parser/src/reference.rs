@@ -1,0 +1,245 @@
+//! The composed model against numbers from an independent program.
+//!
+//! `fixtures/reference.py` is the same model written with PyTorch. It reads `fixtures/reference.json`, which describes
+//! sizes, questions and programs, and writes the log-probability of each program and, for every parameter, two
+//! projections of its gradient. To make it anew: `XPR_WRITE_REFERENCE=1 cargo test -p xpr-parser reference`, then
+//! `python3 fixtures/reference.py` in this crate's folder.
+
+use crate::decoder::{Partial, Scored};
+use crate::{Model, ModelConfig, Question, Scene, Vocabulary};
+use std::fmt::Write;
+use xpr_exec::{KnowledgeBaseEnvironment, Phrase, overnight};
+use xpr_lang::lambda_dcs::LambdaDcs;
+use xpr_lang::{Action, Environment, Language, Program};
+use xpr_nn::{Gradients, Matrix, Random};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+
+/// A small model in the calendar world, nothing dropped, two questions with three programs.
+struct Setting {
+    model: Model,
+    questions: Vec<Question>,
+    programs: Vec<(usize, Program)>,
+}
+
+fn setting() -> Setting {
+    let language = LambdaDcs::new();
+    let world = overnight::world("calendar").unwrap();
+    let phrases =
+        [("( date 2015 1 2 )", "jan 2"), ("( number 3 en.hour )", "three hours"), ("( number 2 )", "two")]
+            .map(|(symbol, phrase)| Phrase { symbol: symbol.into(), phrase: phrase.into() });
+    let environment = KnowledgeBaseEnvironment::new(&world, &language, &phrases);
+    let grammar = language.signatures().grammar(environment.items()).unwrap();
+    let utterances = ["which meetings on january 2 are longer than three hours", "when is the annual review"];
+    let words = utterances.iter().flat_map(|text| crate::tokenize(text));
+    let named = environment.items().iter().flat_map(|item| crate::tokenize(&item.phrase)).collect::<Vec<_>>();
+    let vocabulary = Vocabulary::new(words.chain(named));
+    let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
+    let programs = vec![
+        (
+            0,
+            read(
+                "( call SW.listValue ( call SW.filter ( call SW.filter ( call SW.getProperty ( call SW.singleton \
+                 en.meeting ) ( string !type ) ) ( string date ) ( string = ) ( date 2015 1 2 ) ) ( call \
+                 SW.ensureNumericProperty ( string length ) ) ( string > ) ( call SW.ensureNumericEntity ( number 3 \
+                 en.hour ) ) ) )",
+            ),
+        ),
+        (
+            1,
+            read(
+                "( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string start_time ) ) )",
+            ),
+        ),
+        (1, read("( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string date ) ) )")),
+    ];
+    let scene = Scene::new(grammar, &environment, &vocabulary);
+    let questions = utterances.iter().map(|text| scene.question(text, &vocabulary)).collect();
+    let config = ModelConfig {
+        word: 6,
+        hidden: 8,
+        layers: 2,
+        heads: 2,
+        feed_forward: 10,
+        action: 5,
+        place: 3,
+        dropout: 0.0,
+        word_dropout: 0.0,
+    };
+    let table = Matrix::zeros(vocabulary.words().len(), config.word);
+    let mut model = Model::new(config, scene, table, Random::new(0));
+    let ids: Vec<_> = model.parameters().ids().collect();
+    for id in ids {
+        // A formula both programs can compute: nothing needs to be stored.
+        let seed: u32 = model.parameters().name(id).bytes().map(u32::from).sum();
+        let is_gain = model.parameters().name(id).ends_with(".gain");
+        for (index, x) in model.parameters_mut().value_mut(id).data_mut().iter_mut().enumerate() {
+            let wave = ((index as f64) * 0.7 + f64::from(seed)).sin() * 0.4;
+            *x = (wave + f64::from(u8::from(is_gain))) as f32;
+        }
+    }
+    Setting { model, questions, programs }
+}
+
+fn list(values: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    format!("[{}]", values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", "))
+}
+
+/// The setting as the other program reads it.
+fn describe(setting: &Setting) -> String {
+    let scene = setting.model.scene();
+    let mut out = String::from("{\n");
+    let parameters = setting.model.parameters();
+    let shapes = parameters.ids().map(|id| {
+        format!(
+            "\"{}\": [{}, {}]",
+            parameters.name(id),
+            parameters.value(id).rows(),
+            parameters.value(id).columns()
+        )
+    });
+    let _ = writeln!(out, " \"parameters\": {{{}}},", shapes.collect::<Vec<_>>().join(", "));
+    let _ = writeln!(out, " \"rules\": {},", scene.rules());
+    let _ = writeln!(out, " \"item_words\": {},", list(&scene.item_words));
+    let _ = writeln!(out, " \"item_starts\": {},", list(&scene.item_starts));
+    let _ = writeln!(out, " \"item_kinds\": {},", list(&scene.item_kinds));
+    let questions = setting.questions.iter().map(|question| {
+        format!(
+            "{{\"words\": {}, \"relations\": {}}}",
+            list(&question.words),
+            list(question.relations.iter())
+        )
+    });
+    let _ = writeln!(out, " \"questions\": {},", list(questions));
+    let programs = setting.programs.iter().map(|(question, program)| {
+        let mut partial = Partial::new(scene);
+        let steps: Vec<String> = program
+            .actions()
+            .iter()
+            .map(|&action| {
+                let input = partial.input(*question).unwrap();
+                let last = match input.last {
+                    None => "\"start\"".to_owned(),
+                    Some(Action::Rule(rule)) => rule.index().to_string(),
+                    Some(Action::Item(item)) => format!("\"item {}\"", item.0),
+                };
+                let parent = input.parent.map_or("null".to_owned(), |parent| parent.to_string());
+                let allowed = list(scene.allowed(input.expected).iter());
+                partial.advance(scene, action);
+                format!(
+                    "{{\"last\": {last}, \"type\": {}, \"parent\": {parent}, \"allowed\": {allowed}, \"chosen\": {}}}",
+                    input.expected.index(),
+                    scene.column(action)
+                )
+            })
+            .collect();
+        format!("{{\"question\": {question}, \"steps\": {}}}", list(steps))
+    });
+    let _ = writeln!(out, " \"programs\": {}", list(programs));
+    out.push_str("}\n");
+    out
+}
+
+#[test]
+fn reference() {
+    let setting = setting();
+    let description = describe(&setting);
+    if std::env::var_os("XPR_WRITE_REFERENCE").is_some() {
+        std::fs::write(format!("{FOLDER}/reference.json"), &description).unwrap();
+        return;
+    }
+    let stored = std::fs::read_to_string(format!("{FOLDER}/reference.json")).unwrap();
+    assert_eq!(stored, description, "the setting has changed: make the reference anew");
+
+    let model = &setting.model;
+    let questions: Vec<&Question> = setting.questions.iter().collect();
+    let weights = [1.0, -0.5, 2.0];
+    let weighted: Vec<crate::Weighted<'_>> = setting
+        .programs
+        .iter()
+        .zip(weights)
+        .map(|((question, program), weight)| crate::Weighted { question: *question, program, weight })
+        .collect();
+    let mut shards = [Gradients::default(), Gradients::default()];
+    let logs = crate::Parser::gradient(model, &questions, &weighted, Random::new(0), &mut shards);
+    let [first, second] = &mut shards;
+    first.merge(second);
+
+    let expected = std::fs::read_to_string(format!("{FOLDER}/reference.out")).unwrap();
+    let parameters = model.parameters();
+    let mut checked = 0;
+    for line in expected.lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let numbers: Vec<f64> = fields[1..].iter().map(|field| field.parse().unwrap()).collect();
+        let close = |found: f64, expected: f64| (found - expected).abs() <= 2e-4 * (1.0 + expected.abs());
+        if fields[0] == "log_probabilities" {
+            for (found, expected) in logs.iter().zip(&numbers) {
+                assert!(close(f64::from(*found), *expected), "{logs:?} {numbers:?}");
+            }
+        } else {
+            let id = parameters.ids().find(|&id| parameters.name(id) == fields[0]).unwrap();
+            let columns = parameters.value(id).columns();
+            let mut gradient = vec![0.0; parameters.value(id).data().len()];
+            if let Some(dense) = first.dense(id) {
+                gradient.copy_from_slice(dense);
+            }
+            for (table, row, values) in first.sparse() {
+                if table == id {
+                    gradient[row * columns..][..columns].copy_from_slice(values);
+                }
+            }
+            let sum: f64 = gradient.iter().map(|x| f64::from(*x)).sum();
+            let wave: f64 = gradient
+                .iter()
+                .enumerate()
+                .map(|(index, x)| f64::from(*x) * (index as f64 * 0.3).cos())
+                .sum();
+            assert!(
+                close(sum, numbers[0]) && close(wave, numbers[1]),
+                "{}: {sum} {wave}, expected {numbers:?}",
+                fields[0]
+            );
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 1 + parameters.ids().count());
+}
+
+#[test]
+fn a_batch_scores_as_its_members_alone() {
+    let setting = setting();
+    let all: Vec<&Question> = setting.questions.iter().collect();
+    let score = |questions: &[&Question], programs: &[Scored<'_>]| {
+        setting.model.log_probabilities(questions, programs)
+    };
+    let programs: Vec<Scored<'_>> = setting
+        .programs
+        .iter()
+        .map(|(question, program)| Scored { question: *question, actions: program.actions() })
+        .collect();
+    let together = score(&all, &programs);
+    for (program, together) in programs.iter().zip(together) {
+        let alone = score(&[all[program.question]], &[Scored { question: 0, ..*program }]);
+        assert!((alone[0] - together).abs() < 1e-5, "{} {together}", alone[0]);
+    }
+    // And search gives each question the same programs.
+    let batched = crate::Parser::candidates(&setting.model, &all, 4);
+    for (question, batched) in all.iter().zip(batched) {
+        let alone = crate::Parser::candidates(&setting.model, &[question], 4).remove(0);
+        assert_eq!(alone.len(), batched.len());
+        for (alone, batched) in alone.iter().zip(&batched) {
+            assert_eq!(alone.program, batched.program);
+            assert!((alone.log_probability - batched.log_probability).abs() < 1e-5);
+        }
+        // What search says of a program is what scoring says.
+        for candidate in &batched {
+            let scored = Scored { question: 0, actions: candidate.program.actions() };
+            let again = score(&[question], &[scored])[0];
+            assert!(
+                (again - candidate.log_probability).abs() < 1e-4,
+                "{again} {}",
+                candidate.log_probability
+            );
+        }
+    }
+}
