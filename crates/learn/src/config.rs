@@ -376,6 +376,18 @@ mod tests {
     }
 
     #[test]
+    fn the_experiments_that_come_along_are_experiments() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+        let mut count = 0;
+        for file in fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            Config::read(Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
+            count += 1;
+        }
+        assert!(count > 0);
+    }
+
+    #[test]
     fn mistakes_are_explained() {
         let cases = [
             (

@@ -24,20 +24,44 @@ pub struct ModelConfig {
     pub dropout: f32,
     /// The same for word vectors.
     pub word_dropout: f32,
+    /// Parts to do without, for seeing what each is worth.
+    pub without: Vec<Ablation>,
+}
+
+/// A part of the model that it can do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ablation {
+    /// The decoder is told which item it chose, not only that it chose one.
+    FedBackItems,
+    /// The decoder looks at items as well as words.
+    ItemAttention,
+    /// The decoder is told the rule that the next place belongs to.
+    Parents,
+    /// Word vectors also go round the BiLSTM.
+    Round,
 }
 
 impl Default for ModelConfig {
     fn default() -> Self {
         ModelConfig {
             word: 100,
-            hidden: 256,
+            hidden: 128,
             layers: 2,
             heads: 8,
-            feed_forward: 512,
+            feed_forward: 256,
             action: 128,
             place: 64,
             dropout: 0.2,
             word_dropout: 0.2,
+            without: vec![],
         }
+    }
+}
+
+impl ModelConfig {
+    /// Whether a part is there.
+    pub(crate) fn has(&self, part: Ablation) -> bool {
+        !self.without.contains(&part)
     }
 }

@@ -10,7 +10,7 @@
 //! searching share the step; scoring computes what comes from `x_t`, and `f_t` and the scores, for all steps at once.
 
 use crate::encoder::{Affine, Frame, Memory};
-use crate::{ModelConfig, Scene};
+use crate::{Ablation, ModelConfig, Scene};
 use xpr_lang::{Action, Derivation, TypeId};
 use xpr_nn::layers::{Choice, Segment};
 use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
@@ -189,7 +189,7 @@ impl Decoder {
             .iter()
             .enumerate()
             .map(|(row, input)| match input.last {
-                Some(Action::Item(item)) => {
+                Some(Action::Item(item)) if frame.config.has(Ablation::FedBackItems) => {
                     (inputs.len() + memory.items[input.question].start + item.index()) as u32
                 }
                 _ => row as u32,
@@ -198,8 +198,11 @@ impl Decoder {
         let last = tape.rows(both, &rows);
         let types: Vec<u32> = inputs.iter().map(|input| input.expected.index() as u32).collect();
         let types = tape.embedding(frame.parameters, self.types, &types);
-        let parents: Vec<u32> =
-            inputs.iter().map(|input| input.parent.map_or(start, |parent| parent as u32)).collect();
+        let parents: Vec<u32> = inputs
+            .iter()
+            .map(|input| input.parent.filter(|_| frame.config.has(Ablation::Parents)))
+            .map(|parent| parent.map_or(start, |parent| parent as u32))
+            .collect();
         let parents = tape.embedding(frame.parameters, self.parents, &parents);
         let x = tape.concat_columns(&[last, types, parents]);
         let x = tape.dropout(x, frame.config.dropout);
@@ -283,7 +286,8 @@ impl Decoder {
         }
         let gates = self.gates(tape, frame, (memory, &views), &inputs);
         let questions: Vec<usize> = order.iter().map(|&program| programs[program].question).collect();
-        let segments: Vec<Segment> = questions.iter().map(|&question| memory.all[question]).collect();
+        let segments: Vec<Segment> =
+            questions.iter().map(|&question| memory.attended(frame, question)).collect();
         let mut state = self.start(tape, frame, memory, &questions);
         let (mut hs, mut zs) = (Vec::new(), Vec::new());
         let (mut row, mut before) = (0u32, order.len());

@@ -4,7 +4,7 @@
 //! kind they are; once a step, since no question changes them. Then relation-aware layers over [words ; items] of each
 //! question.
 
-use crate::{ModelConfig, Question, Scene};
+use crate::{Ablation, ModelConfig, Question, Scene};
 use xpr_nn::layers::{LstmParameters, Relations, Segment};
 use xpr_nn::{Init, Matrix, ParameterId, Parameters, Tape, Var};
 
@@ -84,6 +84,9 @@ impl Reader {
         let forward = tape.lstm(frame.parameters, words, self.forward, &there);
         let backward = tape.lstm(frame.parameters, words, self.backward, &back);
         let both = tape.concat_columns(&[forward, backward]);
+        if !frame.config.has(Ablation::Round) {
+            return both;
+        }
         let round = self.round.apply(tape, frame, words);
         tape.add(both, round)
     }
@@ -122,6 +125,13 @@ pub(crate) struct Memory {
     pub(crate) words: Vec<Segment>,
     /// The items alone.
     pub(crate) items: Vec<Segment>,
+}
+
+impl Memory {
+    /// What the decoder looks at when it writes a program for a question.
+    pub(crate) fn attended(&self, frame: Frame<'_>, question: usize) -> Segment {
+        if frame.config.has(Ablation::ItemAttention) { self.all[question] } else { self.words[question] }
+    }
 }
 
 impl Encoder {

@@ -26,7 +26,7 @@ mod search;
 mod text;
 mod vocabulary;
 
-pub use config::ModelConfig;
+pub use config::{Ablation, ModelConfig};
 pub use model::{Candidate, Model, Parser, Weighted};
 pub use scene::{Question, Scene};
 pub use text::{stem, tokenize};

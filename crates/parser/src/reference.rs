@@ -65,6 +65,7 @@ fn setting() -> Setting {
         place: 3,
         dropout: 0.0,
         word_dropout: 0.0,
+        without: vec![],
     };
     let table = Matrix::zeros(vocabulary.words().len(), config.word);
     let mut model = Model::new(config, scene, table, Random::new(0));

@@ -51,7 +51,8 @@ impl Search<'_> {
                 .collect();
             let context = (memory, &views);
             let gates = self.decoder.gates(tape, self.frame, context, &inputs);
-            let segments: Vec<Segment> = inputs.iter().map(|input| memory.all[input.question]).collect();
+            let segments: Vec<Segment> =
+                inputs.iter().map(|input| memory.attended(self.frame, input.question)).collect();
             state = self.decoder.step(tape, self.frame, &views, state, gates, &segments);
             let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
             let scores = self.decoder.scores(tape, self.frame, &views, (state.h, state.z), &items);

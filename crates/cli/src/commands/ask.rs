@@ -1,5 +1,6 @@
 //! `xpr ask`: a question, an answer, and what else came to mind.
 
+use super::write_json;
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -35,9 +36,7 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         candidates: ranked.into_iter().map(|(ranked, _)| ranked).collect(),
     };
     if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &answer)?;
-        writeln!(out)?;
-        return Ok(());
+        return write_json(out, &answer);
     }
     let best = &answer.candidates[chosen];
     writeln!(out, "{}", best.program)?;

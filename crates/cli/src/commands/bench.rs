@@ -1,6 +1,6 @@
 //! `xpr bench`: speed on this machine.
 
-use super::native_world;
+use super::{native_world, write_json};
 use crate::arguments::BenchExecArguments;
 use crate::table;
 use anyhow::{Context, Result, bail};
@@ -49,9 +49,7 @@ pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Resul
         worlds,
     };
     if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
-        return Ok(());
+        return write_json(out, &report);
     }
     let row = |name: &str, programs: String, whole: f64, run: f64, passes: String| {
         vec![name.to_owned(), programs, format!("{whole:.0}"), format!("{run:.0}"), passes]

@@ -1,7 +1,7 @@
 //! `xpr bench train` and `xpr bench search`: how fast the parser learns and answers here.
 
 use super::bench::median;
-use super::{read_config, use_threads};
+use super::{read_config, use_threads, write_json};
 use crate::arguments::{BenchSearchArguments, BenchTrainArguments};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -69,9 +69,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
         memory_mb: peak_memory_mb(),
     };
     if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &figures)?;
-        writeln!(out)?;
-        return Ok(());
+        return write_json(out, &figures);
     }
     writeln!(
         out,
@@ -171,9 +169,7 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
         threads: rayon::current_num_threads(),
     };
     if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &figures)?;
-        writeln!(out)?;
-        return Ok(());
+        return write_json(out, &figures);
     }
     writeln!(
         out,

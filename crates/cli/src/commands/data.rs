@@ -1,6 +1,6 @@
 //! `xpr data import`: what is in a dataset.
 
-use super::native_world;
+use super::{native_world, write_json};
 use crate::arguments::{Dataset, ImportArguments};
 use crate::table;
 use anyhow::{Context, Result, bail};
@@ -40,8 +40,7 @@ pub(crate) fn import(arguments: &ImportArguments, out: &mut dyn Write) -> Result
         overnight::WORLDS.into_iter().map(|name| domain(name, &data, &language)).collect::<Result<_>>()?;
     let report = Report { dataset: "overnight", domains };
     if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
+        write_json(out, &report)?;
     } else {
         write_table(out, &report)?;
     }

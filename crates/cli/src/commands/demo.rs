@@ -3,7 +3,7 @@
 //! For a few questions there are several programs that a parser might guess. Running them tells most wrong
 //! ones from the right one, and nobody had to label anything: that is the signal that training will use.
 
-use super::native_world;
+use super::{native_world, write_json};
 use crate::arguments::DemoArguments;
 use anyhow::Result;
 use serde::Serialize;
@@ -128,9 +128,7 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
         questions,
     };
     if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
-        return Ok(());
+        return write_json(out, &report);
     }
 
     writeln!(

@@ -11,7 +11,9 @@ pub(crate) mod train;
 
 use crate::arguments::ExperimentArguments;
 use anyhow::{Context, Result};
+use serde::Serialize;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use xpr_exec::{Builder, KnowledgeBase, overnight};
 use xpr_learn::Config;
@@ -32,6 +34,12 @@ fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
 /// Works with so many threads; 0 for as many as there are cores.
 fn use_threads(threads: usize) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting threads")
+}
+
+/// Writes figures as one JSON object.
+fn write_json(out: &mut dyn Write, figures: &impl Serialize) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, figures)?;
+    Ok(writeln!(out)?)
 }
 
 /// Builds one of the eight worlds.

@@ -1,6 +1,6 @@
 //! `xpr train`: an experiment into a run folder.
 
-use super::{read_config, use_threads};
+use super::{read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,9 +35,7 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
 /// An evaluation, as text or as JSON.
 pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, json: bool) -> Result<()> {
     if json {
-        serde_json::to_writer_pretty(&mut *out, evaluation)?;
-        writeln!(out)?;
-        return Ok(());
+        return write_json(out, evaluation);
     }
     let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
     writeln!(out, "{} test questions", evaluation.examples)?;
