@@ -11,6 +11,7 @@ mod checkpoint;
 mod config;
 mod evaluation;
 mod experiment;
+pub mod objectives;
 mod run_folder;
 mod task;
 mod trainer;
