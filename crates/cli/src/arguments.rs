@@ -17,6 +17,7 @@ pub(crate) enum Command {
     Train(TrainArguments),
     Eval(EvalArguments),
     Ask(AskArguments),
+    Objective(ObjectiveArguments),
     Exec(ExecArguments),
     #[command(subcommand)]
     Data(DataCommand),
@@ -116,6 +117,36 @@ pub(crate) struct AskArguments {
     /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What an objective says of some candidates, for checking an implementation of one's own against this one.
+///
+/// Prints one JSON object: the loss, what the model should believe of each candidate (q), and the derivative of the loss by
+/// each log-probability (credit).
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  xpr objective sparse --log-probs=-0.5,-1.2,-2.3 --rewarded=1,0,1")]
+pub(crate) struct ObjectiveArguments {
+    /// The objective.
+    #[arg(value_enum)]
+    pub(crate) objective: ObjectiveName,
+    /// The log-probabilities of the candidates.
+    #[arg(long, value_name = "L1,L2,…", value_delimiter = ',', allow_hyphen_values = true, required = true)]
+    pub(crate) log_probs: Vec<f64>,
+    /// For each candidate, 1 if it is rewarded, else 0.
+    #[arg(long, value_name = "R1,R2,…", value_delimiter = ',', required = true,
+          value_parser = clap::builder::PossibleValuesParser::new(["0", "1"]))]
+    pub(crate) rewarded: Vec<String>,
+}
+
+/// The objectives by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ObjectiveName {
+    SelfTraining,
+    TopK,
+    Repulsion,
+    Gentle,
+    Sparse,
+    Reinforce,
 }
 
 /// Execute programs, one a line of standard input.

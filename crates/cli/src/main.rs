@@ -37,6 +37,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Train(arguments) => commands::train::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),
         Command::Ask(arguments) => commands::ask::run(&arguments, out),
+        Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),
         Command::Data(DataCommand::Import(arguments)) => commands::data::import(&arguments, out),
         Command::Bench(BenchCommand::Exec(arguments)) => commands::bench::exec(&arguments, out),

@@ -54,6 +54,12 @@ fn help() {
         ("help_exec", &["exec", "--help"]),
         ("help_data_import", &["data", "import", "--help"]),
         ("help_bench_exec", &["bench", "exec", "--help"]),
+        ("help_bench_train", &["bench", "train", "--help"]),
+        ("help_bench_search", &["bench", "search", "--help"]),
+        ("help_train", &["train", "--help"]),
+        ("help_eval", &["eval", "--help"]),
+        ("help_ask", &["ask", "--help"]),
+        ("help_objective", &["objective", "--help"]),
     ] {
         insta::assert_snapshot!(name, xpr(arguments, b"").stdout);
     }
@@ -142,6 +148,23 @@ fn demo_shows_what_running_tells() {
 
     let json: serde_json::Value = serde_json::from_str(&xpr(&["demo", "--json"], b"").stdout).unwrap();
     assert_eq!(json["questions"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn objectives_can_be_asked_one_by_one() {
+    let ran = xpr(&["objective", "sparse", "--log-probs=-0.5,-1.2,-2.3", "--rewarded=1,0,1"], b"");
+    let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["q"], serde_json::json!([1.0, 0.0, 0.0]));
+    assert_eq!(json["loss"], serde_json::json!(0.5));
+    for (arguments, expected) in [
+        (&["--log-probs=-1,-2", "--rewarded=1"][..], "each candidate needs one of both"),
+        (&["--log-probs=-1,2", "--rewarded=1,1"], "is not the logarithm of a probability"),
+        (&["--log-probs=-1", "--rewarded=0"], "nothing to aim at"),
+        (&["--log-probs=-1", "--rewarded=yes"], "invalid value 'yes'"),
+    ] {
+        let ran = xpr(&[&["objective", "top-k"], arguments].concat(), b"");
+        assert!(!ran.success && ran.stderr.contains(expected), "{}", ran.stderr);
+    }
 }
 
 #[test]

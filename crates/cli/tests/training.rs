@@ -110,12 +110,27 @@ fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
     let data = dataset(&folder.path().join("data"));
     let data = data.to_str().unwrap();
     let run = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    // With an objective from step 100 on, so that killing and threads are tried in both phases.
+    let joint = [
+        "--set",
+        "data.fraction=0.5",
+        "--set",
+        "learn.objective=sparse",
+        "--set",
+        "learn.start=100",
+        "--set",
+        "learn.beam=4",
+    ];
+    let train = |out: &str, threads: &str| -> Vec<String> {
+        let arguments = train(data, out, "train.steps=300", threads);
+        arguments.iter().chain(&joint).map(|argument| (*argument).to_owned()).collect()
+    };
     let result = |name: &str| {
         ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl"]
             .map(|file| fs::read(Path::new(&run(name)).join(file)).unwrap())
     };
     for threads in ["1", "2", "8"] {
-        let trained = xpr(&train(data, &run(threads), "train.steps=300", threads));
+        let trained = command(&[]).args(train(&run(threads), threads)).output().unwrap();
         assert!(trained.status.success(), "{}", stderr(&trained));
     }
     let expected = result("1");
@@ -125,7 +140,7 @@ fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
     // Killed, as soon as there is a checkpoint and then after ever longer, and gone on with.
     let killed = run("killed");
     let checkpoint = Path::new(&killed).join("checkpoint.safetensors");
-    let mut child = command(&train(data, &killed, "train.steps=300", "2")).spawn().unwrap();
+    let mut child = command(&[]).args(train(&killed, "2")).spawn().unwrap();
     let start = Instant::now();
     while !checkpoint.exists() && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(1));
@@ -133,7 +148,7 @@ fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!Path::new(&killed).join("model.safetensors").exists(), "it was killed before its end");
-    for milliseconds in [30, 60] {
+    for milliseconds in [30, 300, 600] {
         let mut child = command(&["train", "--resume", "--out", &killed]).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
         child.kill().unwrap();

@@ -1,5 +1,7 @@
 //! An experiment as one TOML file.
 
+use crate::Reward;
+use crate::objectives::Objective;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ pub struct Config {
     pub model: ModelConfig,
     /// How to train it.
     pub train: TrainConfig,
+    /// What to learn from questions without labels.
+    pub learn: LearnConfig,
     /// How to evaluate it.
     pub eval: EvalConfig,
 }
@@ -94,6 +98,80 @@ impl Default for TrainConfig {
             checkpoint: 500,
         }
     }
+}
+
+/// What to learn from questions without labels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearnConfig {
+    /// The objective; `none` for supervised training alone.
+    pub objective: Signal,
+    /// What counts as success: `non-empty` or `executes`.
+    pub reward: Reward,
+    /// What to do where no candidate is rewarded and the objective has nothing to aim at.
+    pub fallback: Fallback,
+    /// How much the unlabeled loss counts: λ of Eq. 1.
+    pub weight: f64,
+    /// Supervised steps before.
+    pub start: usize,
+    /// Unlabeled questions a step.
+    pub batch: usize,
+    /// Candidates a question.
+    pub beam: usize,
+}
+
+impl Default for LearnConfig {
+    fn default() -> Self {
+        LearnConfig {
+            objective: Signal::None,
+            reward: Reward::Executes,
+            fallback: Fallback::Repulsion,
+            weight: 0.3,
+            start: 1500,
+            batch: 12,
+            beam: 16,
+        }
+    }
+}
+
+/// An objective, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "the objectives are described where they are defined")]
+pub enum Signal {
+    /// Unlabeled questions are not used.
+    None,
+    SelfTraining,
+    TopK,
+    Repulsion,
+    Gentle,
+    Sparse,
+    Reinforce,
+}
+
+impl Signal {
+    /// The objective, if there is one.
+    pub fn objective(self) -> Option<Objective> {
+        Some(match self {
+            Signal::None => return None,
+            Signal::SelfTraining => Objective::SelfTraining,
+            Signal::TopK => Objective::TopK,
+            Signal::Repulsion => Objective::Repulsion,
+            Signal::Gentle => Objective::Gentle,
+            Signal::Sparse => Objective::Sparse,
+            Signal::Reinforce => Objective::Reinforce,
+        })
+    }
+}
+
+/// What to do where an objective has nothing to aim at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fallback {
+    /// Push the candidates away, as the authors' code does.
+    Repulsion,
+    /// Leave the question out.
+    Skip,
 }
 
 /// How to evaluate.
@@ -261,6 +339,24 @@ impl Config {
                 value,
                 expected: "expected rate > 0 and 0 ≤ end_rate ≤ rate",
             });
+        }
+        let learn = &self.learn;
+        if !(learn.weight >= 0.0 && learn.weight.is_finite()) {
+            let expected = "expected a number from 0 on";
+            return Err(ConfigError::Value {
+                key: "learn.weight",
+                value: learn.weight.to_string(),
+                expected,
+            });
+        }
+        for (key, value) in [("learn.batch", learn.batch), ("learn.beam", learn.beam)] {
+            if !(1..=1024).contains(&value) {
+                return Err(ConfigError::Value {
+                    key,
+                    value: value.to_string(),
+                    expected: "expected 1 to 1024",
+                });
+            }
         }
         if train.checkpoint == 0 {
             return Err(ConfigError::Value {

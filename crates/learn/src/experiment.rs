@@ -3,7 +3,7 @@
 use crate::checkpoint::{self, CheckpointError};
 use crate::task::GrammarFile;
 use crate::{
-    Config, ConfigError, Evaluation, LabeledExample, RunError, RunFolder, StepReport, Task, TaskError,
+    Config, ConfigError, Evaluation, Judge, LabeledExample, RunError, RunFolder, StepReport, Task, TaskError,
     Trainer, evaluate,
 };
 use std::io::Write;
@@ -76,6 +76,8 @@ pub struct Experiment {
     task: Task,
     embeddings: Embeddings,
     train: Vec<LabeledExample>,
+    /// The rest of the training questions; their labels serve diagnostics only.
+    unlabeled: Vec<LabeledExample>,
     test: Vec<LabeledExample>,
 }
 
@@ -96,7 +98,7 @@ impl Experiment {
             .into_iter()
             .map(|entry| Phrase { symbol: entry.symbol, phrase: entry.phrase })
             .collect();
-        let mut examples = data.examples(domain, Part::Split0)?;
+        let examples = data.examples(domain, Part::Split0)?;
         let embeddings = if config.data.embeddings.as_os_str().is_empty() {
             Embeddings::default()
         } else {
@@ -120,11 +122,11 @@ impl Experiment {
             0 => data.examples(domain, Part::Test)?,
             _ => examples[labeled..labeled + held_out].to_vec(),
         };
-        examples.truncate(labeled);
         let scene = task.scene();
-        let train = task.label(&scene, &examples)?;
+        let unlabeled = task.label(&scene, &examples[labeled..])?;
+        let train = task.label(&scene, &examples[..labeled])?;
         let test = task.label(&scene, &test)?;
-        Ok(Experiment { config, task, embeddings, train, test })
+        Ok(Experiment { config, task, embeddings, train, unlabeled, test })
     }
 
     /// The settings.
@@ -142,6 +144,16 @@ impl Experiment {
         &self.train
     }
 
+    /// The training questions that are not labeled. They carry their labels for diagnostics, which training never sees.
+    pub fn unlabeled_examples(&self) -> &[LabeledExample] {
+        &self.unlabeled
+    }
+
+    /// A judge of programs, by the reward of the settings.
+    pub fn judge(&self) -> Judge<'_> {
+        Judge::new(&self.task, self.config.learn.reward)
+    }
+
     /// What is evaluated on: the test examples, or held-out ones.
     pub fn test_examples(&self) -> &[LabeledExample] {
         &self.test
@@ -152,7 +164,7 @@ impl Experiment {
         let random = Random::new(self.config.train.seed);
         let words = self.task.word_table(&self.embeddings, self.config.model.word, random.stream(10));
         let model = Model::new(self.config.model.clone(), self.task.scene(), words, random.stream(11));
-        Trainer::new(self.config.train.clone(), model)
+        Trainer::new(self.config.train.clone(), self.config.learn.clone(), model)
     }
 
     /// Trains in a folder, from its last checkpoint if `resume`, and evaluates.
@@ -184,8 +196,9 @@ impl Experiment {
             folder.write("config.toml", self.config.to_toml().as_bytes())?;
         }
         let steps = self.config.train.steps;
+        let mut judge = self.judge();
         while trainer.steps_taken() < steps {
-            let report = trainer.step(&self.train);
+            let (report, _) = trainer.step(&self.train, &self.unlabeled, &mut judge);
             if report.step.is_multiple_of(10) || report.step == steps {
                 // A line of numbers is always JSON.
                 let _ = serde_json::to_writer(&mut metrics, &report);

@@ -1,16 +1,18 @@
-//! The training loop.
+//! The training loop: labeled programs, and what running programs says of unlabeled questions (Eq. 1 of the paper).
 
 use crate::checkpoint::{self, CheckpointError};
-use crate::{LabeledExample, TrainConfig};
+use crate::objectives::{Candidates, Objective};
+use crate::{Fallback, Judge, LabeledExample, LearnConfig, TrainConfig};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use xpr_nn::{Adam, AdamState, Gradients, Random, Schedule};
-use xpr_parser::{Model, Parser, Question, Weighted};
+use xpr_parser::{Candidate, Model, Parser, Question, Weighted};
 
 /// A model in training.
 #[derive(Debug)]
 pub struct Trainer {
     config: TrainConfig,
+    learn: LearnConfig,
     model: Model,
     adam: Adam,
     state: AdamState,
@@ -28,11 +30,33 @@ pub struct StepReport {
     pub rate: f64,
     /// The length of the gradient, where it is clipped.
     pub gradient: f64,
+    /// What unlabeled questions brought, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlabeled: Option<UnlabeledReport>,
+}
+
+/// What unlabeled questions brought; means over the batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnlabeledReport {
+    /// The objective's loss.
+    pub loss: f64,
+    /// The share of candidates that are rewarded.
+    pub rewarded: f64,
+    /// The probability of all candidates together.
+    pub mass: f64,
+    /// The share of questions whose right program is among the rewarded candidates: section 5.3's coverage.
+    pub coverage: f64,
+    /// The share of programs that did not have to be run. Not in a run's metrics: it depends on when the run was
+    /// last gone on with, and they must not.
+    #[serde(skip)]
+    pub known: f64,
 }
 
 /// Where the time of a step went.
 #[derive(Clone, Copy, Debug)]
 pub struct StepTiming {
+    /// Searching and running programs for unlabeled questions.
+    pub search: Duration,
     /// Forward and backward.
     pub gradient: Duration,
     /// The optimiser.
@@ -41,11 +65,11 @@ pub struct StepTiming {
 
 impl Trainer {
     /// Before the first step.
-    pub fn new(config: TrainConfig, model: Model) -> Self {
+    pub fn new(config: TrainConfig, learn: LearnConfig, model: Model) -> Self {
         let state = AdamState::new(model.parameters());
         let shards = (0..config.shards.max(1)).map(|_| Gradients::default()).collect();
         let adam = Adam { clip: config.clip, ..Adam::default() };
-        Trainer { config, model, adam, state, shards }
+        Trainer { config, learn, model, adam, state, shards }
     }
 
     /// The model.
@@ -76,43 +100,143 @@ impl Trainer {
         checkpoint::read_checkpoint(checkpoint, self.model.parameters_mut(), &mut self.state)
     }
 
-    /// Takes a step on the next batch.
-    pub fn step(&mut self, examples: &[LabeledExample]) -> StepReport {
-        self.timed_step(examples).0
+    /// Takes a step on the next batch; `judge` is asked about unlabeled questions once their time has come.
+    pub fn step(
+        &mut self,
+        labeled: &[LabeledExample],
+        unlabeled: &[LabeledExample],
+        judge: &mut Judge<'_>,
+    ) -> (StepReport, StepTiming) {
+        let start = Instant::now();
+        let step = self.steps_taken();
+        let rate = self.schedule().rate(step);
+        let random = Random::new(self.config.seed);
+
+        // Labeled: −1/B each.
+        let batch = batch_of(labeled.len(), self.config.batch, step, random.stream(1));
+        let mut questions: Vec<&Question> = batch.iter().map(|&index| &labeled[index].question).collect();
+        let weight = -1.0 / batch.len().max(1) as f32;
+        let mut programs: Vec<Weighted<'_>> = batch
+            .iter()
+            .enumerate()
+            .map(|(question, &index)| Weighted { question, program: &labeled[index].program, weight })
+            .collect();
+
+        // Unlabeled: λ c_i/B each, where there is credit.
+        let joint = step.checked_sub(self.learn.start).filter(|_| !unlabeled.is_empty());
+        let found = match (self.learn.objective.objective(), joint) {
+            (Some(objective), Some(joint_step)) => {
+                let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
+                let examples: Vec<&LabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
+                Some((self.explore(objective, &examples, judge), examples))
+            }
+            _ => None,
+        };
+        let searched = start.elapsed();
+        let mut report = None;
+        if let Some((explored, examples)) = &found {
+            let first = questions.len();
+            let factor = self.learn.weight / examples.len().max(1) as f64;
+            questions.extend(examples.iter().map(|example| &example.question));
+            for (question, credits) in explored.credits.iter().enumerate() {
+                for (candidate, credit) in explored.candidates[question].iter().zip(credits) {
+                    if *credit != 0.0 {
+                        let weight = (factor * credit) as f32;
+                        programs.push(Weighted {
+                            question: first + question,
+                            program: &candidate.program,
+                            weight,
+                        });
+                    }
+                }
+            }
+            report = Some(explored.report);
+        }
+        // Labeled and unlabeled in turn, so that every shard has its share of both.
+        let (questions, programs) = interleave(&questions, programs, batch.len());
+
+        let logs = self.model.gradient(
+            &questions,
+            &programs,
+            random.stream(2).stream(step as u64),
+            &mut self.shards,
+        );
+        let between = Instant::now();
+        let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.shards, rate);
+        let timing =
+            StepTiming { search: searched, gradient: between - start - searched, update: between.elapsed() };
+        let of_labeled = logs.iter().zip(&programs).filter(|(_, program)| program.weight == weight);
+        let loss = -of_labeled.map(|(log, _)| f64::from(*log)).sum::<f64>() / batch.len().max(1) as f64;
+        (StepReport { step: step + 1, loss, rate, gradient, unlabeled: report }, timing)
     }
 
-    /// Takes a step on the next batch, and says where the time went.
-    pub fn timed_step(&mut self, examples: &[LabeledExample]) -> (StepReport, StepTiming) {
-        let schedule = Schedule {
+    fn schedule(&self) -> Schedule {
+        Schedule {
             peak: self.config.rate,
             end: self.config.end_rate,
             warmup: self.config.warmup,
             total: self.config.steps,
             power: self.config.power,
-        };
-        let step = self.steps_taken();
-        let rate = schedule.rate(step);
-        let batch = batch(examples.len(), self.config.batch, step, Random::new(self.config.seed).stream(1));
-        let questions: Vec<&Question> = batch.iter().map(|&index| &examples[index].question).collect();
-        let weight = -1.0 / batch.len().max(1) as f32;
-        let programs: Vec<Weighted<'_>> = batch
-            .iter()
-            .enumerate()
-            .map(|(question, &index)| Weighted { question, program: &examples[index].program, weight })
-            .collect();
-        let random = Random::new(self.config.seed).stream(2).stream(step as u64);
-        let start = Instant::now();
-        let logs = self.model.gradient(&questions, &programs, random, &mut self.shards);
-        let between = Instant::now();
-        let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.shards, rate);
-        let timing = StepTiming { gradient: between - start, update: between.elapsed() };
-        let loss = -logs.iter().map(|log| f64::from(*log)).sum::<f64>() / logs.len().max(1) as f64;
-        (StepReport { step: step + 1, loss, rate, gradient }, timing)
+        }
+    }
+
+    /// Searches programs for unlabeled questions, runs them, and asks the objective.
+    fn explore(&self, objective: Objective, examples: &[&LabeledExample], judge: &mut Judge<'_>) -> Explored {
+        let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
+        let candidates = self.model.candidates(&questions, self.learn.beam);
+        let mut report = UnlabeledReport::default();
+        let share = 1.0 / examples.len().max(1) as f64;
+        let mut all_credits = Vec::with_capacity(examples.len());
+        for (example, candidates) in examples.iter().zip(&candidates) {
+            let rewarded: Vec<bool> =
+                candidates.iter().map(|candidate| judge.rewards(&candidate.program)).collect();
+            let logs: Vec<f64> =
+                candidates.iter().map(|candidate| f64::from(candidate.log_probability)).collect();
+            let seen = Candidates { log_probabilities: &logs, rewarded: &rewarded };
+            let credit = objective.credit(seen).or_else(|| match self.learn.fallback {
+                Fallback::Repulsion => Objective::Repulsion.credit(seen),
+                Fallback::Skip => None,
+            });
+            let gold = candidates.iter().position(|candidate| candidate.program == example.program);
+            let count = rewarded.iter().filter(|rewarded| **rewarded).count();
+            report.rewarded += share * count as f64 / candidates.len().max(1) as f64;
+            report.mass += share * logs.iter().map(|log| log.exp()).sum::<f64>().min(1.0);
+            report.coverage += share * f64::from(u8::from(gold.is_some_and(|gold| rewarded[gold])));
+            report.loss += share * credit.as_ref().map_or(0.0, |credit| credit.loss);
+            all_credits.push(credit.map_or_else(|| vec![0.0; candidates.len()], |credit| credit.credit));
+        }
+        report.known = judge.hit_rate();
+        Explored { candidates, credits: all_credits, report }
     }
 }
 
+/// What search and running brought for a batch of unlabeled questions.
+struct Explored {
+    candidates: Vec<Vec<Candidate>>,
+    credits: Vec<Vec<f64>>,
+    report: UnlabeledReport,
+}
+
+/// Questions of two groups in turn; the first group ends at `split`.
+fn interleave<'q, 'p>(
+    questions: &[&'q Question],
+    mut programs: Vec<Weighted<'p>>,
+    split: usize,
+) -> (Vec<&'q Question>, Vec<Weighted<'p>>) {
+    let mut order: Vec<usize> = (0..questions.len()).collect();
+    order.sort_by_key(|&index| if index < split { 2 * index } else { 2 * (index - split) + 1 });
+    let mut place = vec![0; questions.len()];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new;
+    }
+    for program in &mut programs {
+        program.question = place[program.question];
+    }
+    (order.iter().map(|&index| questions[index]).collect(), programs)
+}
+
 /// The examples of a step: passes over all of them, each in an order of its own.
-fn batch(examples: usize, size: usize, step: usize, random: Random) -> Vec<usize> {
+fn batch_of(examples: usize, size: usize, step: usize, random: Random) -> Vec<usize> {
     let mut orders: Vec<(usize, Vec<usize>)> = Vec::new();
     (step * size..(step + 1) * size)
         .map(|position| {

@@ -16,7 +16,9 @@ use xpr_parser::{Parser, Question};
 #[derive(Serialize)]
 struct TrainFigures {
     ms_per_step: f64,
-    /// Of which: gradients (forward and backward), and the optimiser's update.
+    /// Of which: searching and running programs for unlabeled questions (if there is an objective and its time has
+    /// come), gradients (forward and backward), and the optimiser's update.
+    ms_search: f64,
     ms_gradient: f64,
     ms_update: f64,
     /// Floating-point operations of matrix products a step, in billions.
@@ -34,17 +36,21 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
     use_threads(arguments.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
+    let mut judge = experiment.judge();
+    let (labeled, unlabeled) = (experiment.train_examples(), experiment.unlabeled_examples());
     let steps = arguments.steps as usize;
     for _ in 0..5 {
-        trainer.step(experiment.train_examples());
+        trainer.step(labeled, unlabeled, &mut judge);
     }
     let peak_before = peak_gflops();
-    let (mut whole, mut gradient, mut update, mut flops) = (vec![], vec![], vec![], vec![]);
+    let (mut whole, mut search, mut gradient, mut update, mut flops) =
+        (vec![], vec![], vec![], vec![], vec![]);
     for _ in 0..steps {
         let before = total_flops();
         let start = Instant::now();
-        let (_, timing) = trainer.timed_step(experiment.train_examples());
+        let (_, timing) = trainer.step(labeled, unlabeled, &mut judge);
         whole.push(start.elapsed());
+        search.push(timing.search);
         gradient.push(timing.gradient);
         update.push(timing.update);
         flops.push(total_flops() - before);
@@ -57,6 +63,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
     let gflops = gflop_per_step / median(&whole).as_secs_f64();
     let figures = TrainFigures {
         ms_per_step: milliseconds(&whole),
+        ms_search: milliseconds(&search),
         ms_gradient: milliseconds(&gradient),
         ms_update: milliseconds(&update),
         gflop_per_step,
@@ -73,8 +80,8 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
     }
     writeln!(
         out,
-        "{:.1} ms a step (median of {steps}, {} threads): {:.1} gradients, {:.1} update",
-        figures.ms_per_step, figures.threads, figures.ms_gradient, figures.ms_update
+        "{:.1} ms a step (median of {steps}, {} threads): {:.1} search and execution, {:.1} gradients, {:.1} update",
+        figures.ms_per_step, figures.threads, figures.ms_search, figures.ms_gradient, figures.ms_update
     )?;
     writeln!(
         out,
@@ -137,8 +144,9 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
     use_threads(arguments.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
+    let mut judge = experiment.judge();
     for _ in 0..arguments.steps {
-        trainer.step(experiment.train_examples());
+        trainer.step(experiment.train_examples(), experiment.unlabeled_examples(), &mut judge);
     }
     let model = trainer.into_model();
     let questions: Vec<&Question> =

@@ -7,6 +7,7 @@ pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod objective;
 pub(crate) mod train;
 
 use crate::arguments::ExperimentArguments;

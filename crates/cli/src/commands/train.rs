@@ -91,7 +91,16 @@ impl Observer for Progress {
         // A running mean: one batch says little.
         self.loss = if self.loss.is_nan() { report.loss } else { 0.95 * self.loss + 0.05 * report.loss };
         self.bar.set_position(report.step as u64);
-        self.bar.set_message(format!("loss {:.3}", self.loss));
+        let unlabeled = report.unlabeled.map_or_else(String::new, |unlabeled| {
+            format!(
+                "  unlabeled {:.3}, {:.0} % rewarded, {:.0} % covered, {:.0} % known",
+                unlabeled.loss,
+                100.0 * unlabeled.rewarded,
+                100.0 * unlabeled.coverage,
+                100.0 * unlabeled.known
+            )
+        });
+        self.bar.set_message(format!("loss {:.3}{unlabeled}", self.loss));
         let is_due = self.last_line.elapsed() >= Duration::from_secs(10) || report.step == steps;
         if !self.is_terminal && is_due {
             self.last_line = Instant::now();
@@ -99,7 +108,7 @@ impl Observer for Progress {
             let left = Duration::from_secs((each * (steps - report.step) as f64) as u64);
             let _ = writeln!(
                 io::stderr(),
-                "step {}/{steps}  loss {:.3}  {:.1} ms a step  {left:?} left",
+                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms a step  {left:?} left",
                 report.step,
                 self.loss,
                 1000.0 * each

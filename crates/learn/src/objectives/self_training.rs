@@ -13,5 +13,5 @@ pub(super) fn credit(seen: &Seen<'_>) -> Option<Credit> {
     let best = rewarded.reduce(|best, index| if logs[index] > logs[best] { index } else { best })?;
     let mut q = vec![0.0; logs.len()];
     q[best] = 1.0;
-    Some(Credit { loss: -logs[best], credit: q.iter().map(|q| -q).collect(), q })
+    Some(Credit { loss: -logs[best], credit: q.iter().map(|q| 0.0 - q).collect(), q })
 }

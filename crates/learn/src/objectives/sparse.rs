@@ -21,7 +21,7 @@ pub(super) fn credit(seen: &Seen<'_>) -> Option<Credit> {
     }
     // Where q is 0 a log-probability of −∞ must not count.
     let loss = q.iter().zip(logs).filter(|(q, _)| **q > 0.0).map(|(q, log)| -q * log).sum();
-    Some(Credit { loss, credit: q.iter().map(|q| -q).collect(), q })
+    Some(Credit { loss, credit: q.iter().map(|q| 0.0 - q).collect(), q })
 }
 
 /// The Euclidean projection of `z` onto the probability simplex: `max(z − τ, 0)`, with τ such that it sums to 1.

@@ -44,7 +44,8 @@ fn credit_is_the_derivative_of_the_loss() {
     for (number, objective) in Objective::ALL.into_iter().enumerate() {
         for trial in 0..20 {
             let random = Random::new(trial).stream(number as u64);
-            let (logs, rewarded) = random_candidates(random, 2 + trial as usize % 7, 0.2 + 0.035 * trial as f64);
+            let (logs, rewarded) =
+                random_candidates(random, 2 + trial as usize % 7, 0.2 + 0.035 * trial as f64);
             let found = credit(objective, &logs, &rewarded).unwrap();
             assert!(close(found.loss, loss(objective, &logs, &logs, &rewarded)), "{objective:?}");
             for index in 0..logs.len() {
@@ -54,7 +55,11 @@ fn credit_is_the_derivative_of_the_loss() {
                     loss(objective, &logs, &moved, &rewarded)
                 };
                 let quotient = (at(1e-6) - at(-1e-6)) / 2e-6;
-                assert!((found.credit[index] - quotient).abs() < 1e-6, "{objective:?} {index}: {} {quotient}", found.credit[index]);
+                assert!(
+                    (found.credit[index] - quotient).abs() < 1e-6,
+                    "{objective:?} {index}: {} {quotient}",
+                    found.credit[index]
+                );
             }
         }
     }
@@ -65,7 +70,8 @@ fn the_identities_of_the_paper_hold() {
     for trial in 0..50 {
         let (logs, rewarded) = random_candidates(Random::new(trial), 8, 0.7);
         let p: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-        let executable: f64 = p.iter().zip(&rewarded).filter(|(_, rewarded)| **rewarded).map(|(p, _)| p).sum();
+        let executable: f64 =
+            p.iter().zip(&rewarded).filter(|(_, rewarded)| **rewarded).map(|(p, _)| p).sum();
         let other: f64 = p.iter().sum::<f64>() - executable;
         let get = |objective| credit(objective, &logs, &rewarded).unwrap();
 
@@ -102,7 +108,12 @@ fn with_every_program_seen_top_k_is_exact_marginal_likelihood() {
         scores.iter().map(|score| score - total).collect()
     };
     let exact = |scores: &[f64]| -> f64 {
-        let p: f64 = logs(scores).iter().zip(&rewarded).filter(|(_, rewarded)| **rewarded).map(|(log, _)| log.exp()).sum();
+        let p: f64 = logs(scores)
+            .iter()
+            .zip(&rewarded)
+            .filter(|(_, rewarded)| **rewarded)
+            .map(|(log, _)| log.exp())
+            .sum();
         -p.ln()
     };
     let found = credit(Objective::TopK, &logs(&scores), &rewarded).unwrap();
@@ -162,7 +173,10 @@ fn extremes_give_finite_numbers() {
             match credit(objective, logs, rewarded) {
                 Some(found) => {
                     let all = found.q.iter().chain(&found.credit).chain([&found.loss]);
-                    assert!(all.clone().all(|x| x.is_finite()), "{objective:?} {logs:?} {rewarded:?}: {found:?}");
+                    assert!(
+                        all.clone().all(|x| x.is_finite()),
+                        "{objective:?} {logs:?} {rewarded:?}: {found:?}"
+                    );
                 }
                 None => assert!(!rewarded.contains(&true) && objective != Objective::Repulsion),
             }

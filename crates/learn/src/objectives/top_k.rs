@@ -8,5 +8,9 @@ use super::{Credit, Seen};
 
 pub(super) fn credit(seen: &Seen<'_>) -> Option<Credit> {
     let q = seen.posterior();
-    seen.has_executable().then(|| Credit { loss: -seen.executable, credit: q.iter().map(|q| -q).collect(), q })
+    seen.has_executable().then(|| Credit {
+        loss: -seen.executable,
+        credit: q.iter().map(|q| -q).collect(),
+        q,
+    })
 }

@@ -1,0 +1,31 @@
+//! `xpr objective`: one objective, by itself.
+
+use crate::arguments::{ObjectiveArguments, ObjectiveName};
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use xpr_learn::objectives::{Candidates, Objective};
+
+pub(crate) fn run(arguments: &ObjectiveArguments, out: &mut dyn Write) -> Result<()> {
+    let rewarded: Vec<bool> = arguments.rewarded.iter().map(|rewarded| rewarded == "1").collect();
+    let log_probabilities = &arguments.log_probs;
+    if rewarded.len() != log_probabilities.len() {
+        let (logs, rewards) = (log_probabilities.len(), rewarded.len());
+        bail!("--log-probs has {logs} numbers and --rewarded {rewards}; each candidate needs one of both");
+    }
+    if let Some(log) = log_probabilities.iter().find(|log| !(log.is_finite() && **log <= 0.0)) {
+        bail!("--log-probs: {log} is not the logarithm of a probability");
+    }
+    let objective = match arguments.objective {
+        ObjectiveName::SelfTraining => Objective::SelfTraining,
+        ObjectiveName::TopK => Objective::TopK,
+        ObjectiveName::Repulsion => Objective::Repulsion,
+        ObjectiveName::Gentle => Objective::Gentle,
+        ObjectiveName::Sparse => Objective::Sparse,
+        ObjectiveName::Reinforce => Objective::Reinforce,
+    };
+    let credit = objective
+        .credit(Candidates { log_probabilities, rewarded: &rewarded })
+        .context("no candidate is rewarded, so this objective has nothing to aim at")?;
+    serde_json::to_writer(&mut *out, &credit)?;
+    Ok(writeln!(out)?)
+}
