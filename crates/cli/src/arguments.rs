@@ -44,10 +44,10 @@ pub(crate) struct ExperimentArguments {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// The folder with the dataset; the setting data.folder.
-    #[arg(long, value_name = "DIR", env = "XPR_DATA")]
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
     /// Word vectors in GloVe's text format; the setting data.embeddings.
-    #[arg(long, value_name = "FILE", env = "XPR_EMBEDDINGS")]
+    #[arg(long, value_name = "FILE", env = "XPR_EMBEDDINGS", hide_env_values = true)]
     pub(crate) embeddings: Option<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct EvalArguments {
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
     /// The folder with the dataset; the one it was trained with if not given.
-    #[arg(long, value_name = "DIR", env = "XPR_DATA")]
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
     /// Programs to look for; as in the run's settings if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -198,7 +198,7 @@ pub(crate) struct ImportArguments {
     #[arg(value_enum)]
     pub(crate) dataset: Dataset,
     /// The folder.
-    #[arg(long, value_name = "DIR", env = "XPR_DATA")]
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) from: PathBuf,
     /// Print one JSON object instead of a table.
     #[arg(long)]
@@ -282,7 +282,7 @@ pub(crate) struct BenchExecArguments {
           value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS.into_iter().chain(["all"])))]
     pub(crate) world: String,
     /// The folder with the benchmark's data.
-    #[arg(long, value_name = "DIR", env = "XPR_DATA")]
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: PathBuf,
     /// How long to measure each figure of each world.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]

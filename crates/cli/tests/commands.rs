@@ -15,6 +15,7 @@ fn xpr(arguments: &[&str], input: &[u8]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_xpr"))
         .args(arguments)
         .env_remove("XPR_DATA")
+        .env_remove("XPR_EMBEDDINGS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
