@@ -1,7 +1,7 @@
 //! The objectives: what candidates and their rewards say about an unlabeled question.
 //!
 //! Search gives candidates with log-probabilities `l_i`, `p_i = exp l_i`; running them tells which are rewarded. In the
-//! paper's words the program space has four parts: seen and executable (`P_SE`, here [`Seen::executable`]), seen and
+//! paper's words the program space has four parts: seen and executable (`P_SE`, here `executable`), seen and
 //! not, and the two unseen ones. An objective says what the model should believe instead, `q` (the E-step), and from it
 //! a loss and the *credit* `c_i = ∂loss/∂l_i`; the backward pass needs nothing more.
 //!
