@@ -6,6 +6,15 @@
 //! checkpoint to the same bits, and the number of threads does not matter.
 //!
 //! *Architecture invariant:* files appear under their final names whole or not at all.
+//!
+//! ```
+//! use xpr_learn::objectives::{Candidates, Objective};
+//!
+//! // Three programs for a question; the second does not run.
+//! let candidates = Candidates { log_probabilities: &[-0.5, -1.2, -2.3], rewarded: &[true, false, true] };
+//! let sparse = Objective::Sparse.credit(candidates).expect("something is rewarded");
+//! assert_eq!(sparse.q, [1.0, 0.0, 0.0]);
+//! ```
 
 mod checkpoint;
 mod config;

@@ -13,6 +13,29 @@
 //! words, how they relate. A [`Question`] is a question seen in a scene.
 //!
 //! *Architecture invariant:* emits only programs of the grammar.
+//!
+//! ```
+//! use xpr_exec::{KnowledgeBaseEnvironment, overnight};
+//! use xpr_lang::{Environment, Language, lambda_dcs::LambdaDcs};
+//! use xpr_nn::{Matrix, Random};
+//! use xpr_parser::{Model, ModelConfig, Parser, Scene, Vocabulary, tokenize};
+//!
+//! let language = LambdaDcs::new();
+//! let world = overnight::world("calendar").expect("one of the eight");
+//! let environment = KnowledgeBaseEnvironment::new(&world, &language, &[]);
+//! let grammar = language.signatures().grammar(environment.items())?;
+//! let vocabulary = Vocabulary::new(tokenize("when is the annual review"));
+//! let scene = Scene::new(grammar, &environment, &vocabulary);
+//! let question = scene.question("when is the annual review?", &vocabulary);
+//!
+//! // It knows nothing yet, but every guess is a program.
+//! let config = ModelConfig { hidden: 32, ..ModelConfig::default() };
+//! let words = Matrix::zeros(vocabulary.words().len(), config.word);
+//! let model = Model::new(config, scene, words, Random::new(0));
+//! let guesses = model.candidates(&[&question], 4).remove(0);
+//! assert!(language.write(&guesses[0].program, model.scene().grammar(), &environment).starts_with("( call SW.listValue"));
+//! # Ok::<(), xpr_lang::GrammarError>(())
+//! ```
 
 mod config;
 mod decoder;
