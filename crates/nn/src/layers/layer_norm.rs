@@ -50,7 +50,7 @@ vectorized! {
 }
 
 /// The layer on matrices; gives the moments of each row.
-pub fn layer_norm(
+pub(super) fn layer_norm(
     parameters: &Parameters,
     x: &Matrix,
     gain: ParameterId,

@@ -12,7 +12,7 @@ struct Linear {
 }
 
 /// `y = x W + b` on matrices.
-pub fn linear(
+pub(super) fn linear(
     parameters: &Parameters,
     x: &Matrix,
     weight: ParameterId,

@@ -31,7 +31,7 @@ struct MemoryAttention {
 }
 
 /// Attention of each row of `query` to its segment, written to `output`; gives the probabilities.
-pub fn memory_attention(
+pub(super) fn memory_attention(
     query: &Matrix,
     (keys, values): (&Matrix, &Matrix),
     heads: usize,
@@ -63,7 +63,7 @@ pub fn memory_attention(
 }
 
 /// The scores of each row of `query` for the rows of its segment: `[rows, longest segment]`, 0 beyond a segment's end.
-pub fn pointer_scores(query: &Matrix, keys: &Matrix, segments: &[Segment], output: &mut Matrix) {
+pub(super) fn pointer_scores(query: &Matrix, keys: &Matrix, segments: &[Segment], output: &mut Matrix) {
     let scale = 1.0 / (query.columns() as f32).sqrt();
     for (row, segment) in segments.iter().enumerate() {
         let scores = output.row_mut(row);
@@ -98,7 +98,7 @@ impl Tape {
         self.push(output, MemoryAttention { query, keys, values, heads, segments, probabilities })
     }
 
-    /// The scores of each row of `query` for the rows of a segment of `keys`; see [`pointer_scores`].
+    /// The scores of each row of `query` for the rows of a segment of `keys`: `[rows, longest segment]`, 0 beyond its end.
     pub fn pointer_scores(&mut self, query: Var, keys: Var, segments: &[Segment]) -> Var {
         let longest = segments.iter().map(|segment| segment.len).max().unwrap_or(0);
         let mut output = self.space(self.value(query).rows(), longest);

@@ -12,10 +12,8 @@ mod rows;
 mod segment_mean;
 mod softmax;
 
-pub use layer_norm::layer_norm;
-pub use linear::linear;
 pub use lstm::LstmParameters;
-pub use memory::{Segment, memory_attention, pointer_scores};
+pub use memory::Segment;
 pub use relation_attention::Relations;
 pub use softmax::{Choice, log_softmax};
 
