@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use xpr_learn::objectives::Objective;
 
 /// Train a small private semantic parser from few labeled and many unlabeled questions.
 #[derive(Debug, Parser)]
@@ -127,8 +128,8 @@ pub(crate) struct AskArguments {
 #[command(after_help = "Examples:\n  xpr objective sparse --log-probs=-0.5,-1.2,-2.3 --rewarded=1,0,1")]
 pub(crate) struct ObjectiveArguments {
     /// The objective.
-    #[arg(value_enum)]
-    pub(crate) objective: ObjectiveName,
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(Objective::ALL.map(Objective::name)))]
+    pub(crate) objective: String,
     /// The log-probabilities of the candidates.
     #[arg(long, value_name = "L1,L2,…", value_delimiter = ',', allow_hyphen_values = true, required = true)]
     pub(crate) log_probs: Vec<f64>,
@@ -136,17 +137,6 @@ pub(crate) struct ObjectiveArguments {
     #[arg(long, value_name = "R1,R2,…", value_delimiter = ',', required = true,
           value_parser = clap::builder::PossibleValuesParser::new(["0", "1"]))]
     pub(crate) rewarded: Vec<String>,
-}
-
-/// The objectives by name.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ObjectiveName {
-    SelfTraining,
-    TopK,
-    Repulsion,
-    Gentle,
-    Sparse,
-    Reinforce,
 }
 
 /// Execute programs, one a line of standard input.

@@ -105,7 +105,8 @@ impl Default for TrainConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct LearnConfig {
     /// The objective; `none` for supervised training alone.
-    pub objective: Signal,
+    #[serde(with = "objective_name")]
+    pub objective: Option<Objective>,
     /// What counts as success: `non-empty` or `executes`.
     pub reward: Reward,
     /// What to do where no candidate is rewarded and the objective has nothing to aim at.
@@ -123,7 +124,7 @@ pub struct LearnConfig {
 impl Default for LearnConfig {
     fn default() -> Self {
         LearnConfig {
-            objective: Signal::None,
+            objective: None,
             reward: Reward::Executes,
             fallback: Fallback::Repulsion,
             weight: 0.3,
@@ -134,33 +135,32 @@ impl Default for LearnConfig {
     }
 }
 
-/// An objective, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "the objectives are described where they are defined")]
-pub enum Signal {
-    /// Unlabeled questions are not used.
-    None,
-    SelfTraining,
-    TopK,
-    Repulsion,
-    Gentle,
-    Sparse,
-    Reinforce,
-}
+/// An objective by its name, or `none`.
+mod objective_name {
+    use crate::objectives::Objective;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-impl Signal {
-    /// The objective, if there is one.
-    pub fn objective(self) -> Option<Objective> {
-        Some(match self {
-            Signal::None => return None,
-            Signal::SelfTraining => Objective::SelfTraining,
-            Signal::TopK => Objective::TopK,
-            Signal::Repulsion => Objective::Repulsion,
-            Signal::Gentle => Objective::Gentle,
-            Signal::Sparse => Objective::Sparse,
-            Signal::Reinforce => Objective::Reinforce,
-        })
+    pub(super) fn serialize<S: Serializer>(
+        objective: &Option<Objective>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(objective.map_or("none", Objective::name))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Option<Objective>, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match Objective::from_name(&name) {
+            None if name != "none" => {
+                let known: Vec<&str> = Objective::ALL.into_iter().map(Objective::name).collect();
+                Err(D::Error::custom(format!(
+                    "there is no objective `{name}`; there are none, {}",
+                    known.join(", ")
+                )))
+            }
+            objective => Ok(objective),
+        }
     }
 }
 
@@ -503,6 +503,12 @@ mod tests {
         for (settings, expected) in cases {
             assert_eq!(read(settings).unwrap_err(), expected);
         }
+        let error = read(&["learn.objective=sparce"]).unwrap_err();
+        assert!(
+            error.contains("there is no objective `sparce`; there are none, self-training, top-k"),
+            "{error}"
+        );
+        assert_eq!(read(&["learn.objective=top-k"]).unwrap().learn.objective, Some(Objective::TopK));
         assert!(read(&["train.steps=many"]).unwrap_err().contains("invalid type: string \"many\""));
     }
 }

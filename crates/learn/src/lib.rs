@@ -27,7 +27,7 @@ mod task;
 mod trainer;
 
 pub use checkpoint::CheckpointError;
-pub use config::{Config, ConfigError, DataConfig, EvalConfig, Fallback, LearnConfig, Signal, TrainConfig};
+pub use config::{Config, ConfigError, DataConfig, EvalConfig, Fallback, LearnConfig, TrainConfig};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};
 pub use judge::{Judge, Reward};

@@ -124,7 +124,7 @@ impl Trainer {
 
         // Unlabeled: λ c_i/B each, where there is credit.
         let joint = step.checked_sub(self.learn.start).filter(|_| !unlabeled.is_empty());
-        let found = match (self.learn.objective.objective(), joint) {
+        let found = match (self.learn.objective, joint) {
             (Some(objective), Some(joint_step)) => {
                 let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
                 let examples: Vec<&LabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();

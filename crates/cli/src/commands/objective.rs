@@ -1,6 +1,6 @@
 //! `xpr objective`: one objective, by itself.
 
-use crate::arguments::{ObjectiveArguments, ObjectiveName};
+use crate::arguments::ObjectiveArguments;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use xpr_learn::objectives::{Candidates, Objective};
@@ -15,14 +15,7 @@ pub(crate) fn run(arguments: &ObjectiveArguments, out: &mut dyn Write) -> Result
     if let Some(log) = log_probabilities.iter().find(|log| !(log.is_finite() && **log <= 0.0)) {
         bail!("--log-probs: {log} is not the logarithm of a probability");
     }
-    let objective = match arguments.objective {
-        ObjectiveName::SelfTraining => Objective::SelfTraining,
-        ObjectiveName::TopK => Objective::TopK,
-        ObjectiveName::Repulsion => Objective::Repulsion,
-        ObjectiveName::Gentle => Objective::Gentle,
-        ObjectiveName::Sparse => Objective::Sparse,
-        ObjectiveName::Reinforce => Objective::Reinforce,
-    };
+    let objective = Objective::from_name(&arguments.objective).context("there is no such objective")?;
     let credit = objective
         .credit(Candidates { log_probabilities, rewarded: &rewarded })
         .context("no candidate is rewarded, so this objective has nothing to aim at")?;

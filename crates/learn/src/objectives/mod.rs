@@ -16,7 +16,7 @@ mod top_k;
 
 pub use sparse::sparsemax;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Candidates of one question: log-probabilities, and which are rewarded.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,7 @@ pub struct Credit {
 }
 
 /// The objectives of the paper, and REINFORCE from its appendix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objective {
     /// The best executable program is right.
     SelfTraining,
@@ -66,6 +65,23 @@ impl Objective {
         Objective::Sparse,
         Objective::Reinforce,
     ];
+
+    /// Its name in settings and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Objective::SelfTraining => "self-training",
+            Objective::TopK => "top-k",
+            Objective::Repulsion => "repulsion",
+            Objective::Gentle => "gentle",
+            Objective::Sparse => "sparse",
+            Objective::Reinforce => "reinforce",
+        }
+    }
+
+    /// The objective of a name.
+    pub fn from_name(name: &str) -> Option<Objective> {
+        Objective::ALL.into_iter().find(|objective| objective.name() == name)
+    }
 
     /// What it says of some candidates; none if it has nothing to aim at.
     pub fn credit(self, candidates: Candidates<'_>) -> Option<Credit> {
