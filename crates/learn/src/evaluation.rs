@@ -1,8 +1,7 @@
 //! How often a parser is right.
 //!
-//! Inference prefers the best candidate that *executes*: most wrong programs fail, so the first that does not is more
-//! often right than the first. (That it also finds something is not asked: where nothing is the right answer, it would
-//! be wrong.)
+//! Inference prefers the best candidate that *executes*: a program that fails is never right. (That it also finds
+//! something is not asked: where nothing is the right answer, that would be wrong.)
 
 use crate::{LabeledExample, Task};
 use serde::Serialize;
