@@ -50,6 +50,7 @@ mod grammar;
 pub mod lambda_dcs;
 mod language;
 mod program;
+pub mod sql;
 
 pub use environment::{Environment, Item, ItemId, Relation, RelationKind};
 pub use grammar::{Action, Allowed, Grammar, GrammarError, ItemKind, Rule, RuleId, Signatures, TypeId};
