@@ -16,7 +16,7 @@ pub struct Trainer {
     model: Model,
     adam: Adam,
     state: AdamState,
-    shards: Vec<Gradients>,
+    gradients: Gradients,
 }
 
 /// What came of a step.
@@ -67,9 +67,8 @@ impl Trainer {
     /// Before the first step.
     pub fn new(config: TrainConfig, learn: LearnConfig, model: Model) -> Self {
         let state = AdamState::new(model.parameters());
-        let shards = (0..config.shards.max(1)).map(|_| Gradients::default()).collect();
         let adam = Adam { clip: config.clip, ..Adam::default() };
-        Trainer { config, learn, model, adam, state, shards }
+        Trainer { config, learn, model, adam, state, gradients: Gradients::default() }
     }
 
     /// The model.
@@ -152,17 +151,15 @@ impl Trainer {
             }
             report = Some(explored.report);
         }
-        // Labeled and unlabeled in turn, so that every shard has its share of both.
-        let (questions, programs) = interleave(&questions, programs, batch.len());
-
         let logs = self.model.gradient(
             &questions,
             &programs,
             random.stream(2).stream(step as u64),
-            &mut self.shards,
+            self.config.shards,
+            &mut self.gradients,
         );
         let between = Instant::now();
-        let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.shards, rate);
+        let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.gradients, rate);
         let timing =
             StepTiming { search: searched, gradient: between - start - searched, update: between.elapsed() };
         let of_labeled = logs.iter().zip(&programs).filter(|(_, program)| program.weight == weight);
@@ -215,24 +212,6 @@ struct Explored {
     candidates: Vec<Vec<Candidate>>,
     credits: Vec<Vec<f64>>,
     report: UnlabeledReport,
-}
-
-/// Questions of two groups in turn; the first group ends at `split`.
-fn interleave<'q, 'p>(
-    questions: &[&'q Question],
-    mut programs: Vec<Weighted<'p>>,
-    split: usize,
-) -> (Vec<&'q Question>, Vec<Weighted<'p>>) {
-    let mut order: Vec<usize> = (0..questions.len()).collect();
-    order.sort_by_key(|&index| if index < split { 2 * index } else { 2 * (index - split) + 1 });
-    let mut place = vec![0; questions.len()];
-    for (new, &old) in order.iter().enumerate() {
-        place[old] = new;
-    }
-    for program in &mut programs {
-        program.question = place[program.question];
-    }
-    (order.iter().map(|&index| questions[index]).collect(), programs)
 }
 
 /// The examples of a step: passes over all of them, each in an order of its own.

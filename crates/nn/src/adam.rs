@@ -1,4 +1,4 @@
-//! Adam, fused: one pass over a parameter, its gradients from all shards, and its two moments.
+//! Adam, fused: one pass over a parameter, its gradient, and its two moments.
 //!
 //! ```text
 //! m ← β₁ m + (1 − β₁) g        v ← β₂ v + (1 − β₂) g²
@@ -78,12 +78,12 @@ impl AdamState {
 }
 
 impl Adam {
-    /// Takes a step of rate `rate` against the sum of the shards' gradients, and says how long that sum is.
+    /// Takes a step of rate `rate` against the gradients, and says how long they are if they are clipped.
     pub fn step(
         &self,
         parameters: &mut Parameters,
         state: &mut AdamState,
-        shards: &[Gradients],
+        gradients: &Gradients,
         rate: f64,
     ) -> f64 {
         state.step += 1;
@@ -92,17 +92,11 @@ impl Adam {
         let step = (rate * correction2.sqrt() / correction1) as f32;
         let epsilon = (f64::from(self.epsilon) * correction2.sqrt()) as f32;
 
-        let mut rows = Gradients::default();
-        for shard in shards {
-            for (id, row, gradient) in shard.sparse() {
-                rows.add_row(id, row, gradient);
-            }
-        }
         let norm = if self.clip > 0.0 {
             let ids: Vec<_> = parameters.ids().filter(|&id| !parameters.is_sparse(id)).collect();
             // In parallel, but added up in order.
-            let dense: Vec<f64> = ids.par_iter().map(|&id| square(shards, id)).collect();
-            let sparse = rows.sparse().map(|(_, _, gradient)| square_of(gradient, &[]));
+            let dense: Vec<f64> = ids.par_iter().map(|&id| gradients.dense(id).map_or(0.0, square)).collect();
+            let sparse = gradients.sparse().map(|(_, _, gradient)| square(gradient));
             dense.into_iter().chain(sparse).sum::<f64>().sqrt()
         } else {
             0.0
@@ -116,36 +110,18 @@ impl Adam {
 
         parameters.values_mut().zip(&mut state.moments).collect::<Vec<_>>().into_par_iter().for_each(
             |((id, is_sparse, value), (first, second))| {
-                if is_sparse {
-                    return;
+                if let Some(gradient) = gradients.dense(id).filter(|_| !is_sparse) {
+                    update(value.data_mut(), first.data_mut(), second.data_mut(), gradient, &constants);
                 }
-                let mut gradients = shards.iter().filter_map(|shard| shard.dense(id));
-                let (Some(one), two) = (gradients.next(), gradients.next()) else { return };
-                let rest: Vec<&[f32]> = gradients.collect();
-                let sum: Vec<f32>;
-                let (one, two) = if rest.is_empty() {
-                    (one, two.unwrap_or(&[]))
-                } else {
-                    let mut total = one.to_vec();
-                    for gradient in two.into_iter().chain(rest) {
-                        for (total, x) in total.iter_mut().zip(gradient) {
-                            *total += x;
-                        }
-                    }
-                    sum = total;
-                    (sum.as_slice(), &[][..])
-                };
-                update(value.data_mut(), first.data_mut(), second.data_mut(), one, two, &constants);
             },
         );
-        for (id, row, gradient) in rows.sparse() {
+        for (id, row, gradient) in gradients.sparse() {
             let (first, second) = &mut state.moments[id.index()];
             update(
                 parameters.value_mut(id).row_mut(row),
                 first.row_mut(row),
                 second.row_mut(row),
                 gradient,
-                &[],
                 &constants,
             );
         }
@@ -153,34 +129,23 @@ impl Adam {
     }
 }
 
-/// The square of the length of a parameter's gradient.
-fn square(shards: &[Gradients], id: crate::ParameterId) -> f64 {
-    let gradients: Vec<&[f32]> = shards.iter().filter_map(|shard| shard.dense(id)).collect();
-    match gradients[..] {
-        [] => 0.0,
-        [one] => square_of(one, &[]),
-        [one, two] => square_of(one, two),
-        _ => {
-            let mut sum = gradients[0].to_vec();
-            for gradient in &gradients[1..] {
-                crate::kernels::add_assign(&mut sum, gradient);
-            }
-            square_of(&sum, &[])
-        }
-    }
-}
-
 vectorized! {
-    /// The square of the length of `one + two`; `two` may be empty.
-    fn square_of(one: &[f32], two: &[f32]) -> f64 {
-        // Short sums in single precision, in eight strands, and these in double.
+    /// The square of the length of a gradient.
+    fn square(gradient: &[f32]) -> f64 {
+        // Short sums in single precision, in strands that do not wait for each other, and these in double.
+        const STRANDS: usize = 32;
         let mut total = 0.0;
-        for start in (0..one.len()).step_by(1024) {
-            let end = (start + 1024).min(one.len());
-            let mut strands = [0f32; 8];
-            for (index, x) in one[start..end].iter().enumerate() {
-                let x = if two.is_empty() { *x } else { *x + two[start + index] };
-                strands[index % 8] += x * x;
+        for part in gradient.chunks(1024) {
+            let mut strands = [0f32; STRANDS];
+            let whole = part.chunks_exact(STRANDS);
+            let rest = whole.remainder();
+            for some in whole {
+                for (strand, x) in strands.iter_mut().zip(some) {
+                    *strand += x * x;
+                }
+            }
+            for (strand, x) in strands.iter_mut().zip(rest) {
+                *strand += x * x;
             }
             total += f64::from(strands.iter().sum::<f32>());
         }
@@ -189,23 +154,14 @@ vectorized! {
 }
 
 vectorized! {
-    /// The update of the module's description; `two` may be empty.
-    fn update(p: &mut [f32], m: &mut [f32], v: &mut [f32], one: &[f32], two: &[f32], constants: &[f32; 5]) {
+    /// The update of the module's description.
+    fn update(p: &mut [f32], m: &mut [f32], v: &mut [f32], gradient: &[f32], constants: &[f32; 5]) {
         let [beta1, beta2, step, epsilon, scale] = *constants;
-        let element = |p: &mut f32, m: &mut f32, v: &mut f32, g: f32| {
+        for (((p, m), v), g) in p.iter_mut().zip(m).zip(v).zip(gradient) {
+            let g = scale * *g;
             *m = beta1 * *m + (1.0 - beta1) * g;
             *v = beta2 * *v + (1.0 - beta2) * g * g;
             *p -= step * *m / (v.sqrt() + epsilon);
-        };
-        let state = p.iter_mut().zip(m).zip(v);
-        if two.is_empty() {
-            for (((p, m), v), one) in state.zip(one) {
-                element(p, m, v, scale * *one);
-            }
-        } else {
-            for ((((p, m), v), one), two) in state.zip(one).zip(two) {
-                element(p, m, v, scale * (*one + *two));
-            }
         }
     }
 }
@@ -230,11 +186,10 @@ mod tests {
         let dense = parameters.add("dense", 1, 2, Init::Constant(1.0));
         let table = parameters.add_table("table", Matrix::zeros(3, 2));
         let mut state = AdamState::new(&parameters);
-        let mut shards = [Gradients::default(), Gradients::default()];
-        shards[0].add(dense, &[1.0, -3.0]);
-        shards[1].add(dense, &[1.0, -3.0]);
-        shards[1].add_row(table, 2, &[0.5, 0.0]);
-        Adam::default().step(&mut parameters, &mut state, &shards, 0.1);
+        let mut gradients = Gradients::default();
+        gradients.add(dense, &[2.0, -6.0]);
+        gradients.add_row(table, 2, &[0.5, 0.0]);
+        Adam::default().step(&mut parameters, &mut state, &gradients, 0.1);
         let close = |left: &[f32], right: &[f32]| left.iter().zip(right).all(|(x, y)| (x - y).abs() < 1e-5);
         assert!(close(parameters.value(dense).data(), &[0.9, 1.1]));
         assert!(close(parameters.value(table).data(), &[0.0, 0.0, 0.0, 0.0, -0.1, 0.0]));

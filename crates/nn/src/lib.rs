@@ -10,7 +10,7 @@
 //! - **No padding.** Sequences of different length lie one behind the other as rows; attention and recurrences know
 //!   where each begins.
 //! - **Parallel over shards, not inside operations.** A batch is split into a fixed number of shards, each with a tape
-//!   and gradients of its own, which are added in a fixed order: the bits do not depend on the number of threads.
+//!   of its own; what they bring is added in a fixed order, weight by weight: the bits do not depend on the number of threads.
 //!
 //! *Architecture invariant:* knows nothing of language. Every operation has a gradient check. No randomness but
 //! [`Random`], whose numbers depend on seed and position alone.
@@ -25,7 +25,8 @@
 //! let input = tape.input(Matrix::from_rows(&[&[1.0, 2.0]]));
 //! let output = tape.linear(&parameters, input, weight, None);
 //! assert_eq!(tape.value(output).data(), [1.5]);
-//! tape.backward(&parameters, output, Matrix::from_rows(&[&[1.0]]), &mut gradients);
+//! tape.backward(&parameters, output, Matrix::from_rows(&[&[1.0]]));
+//! gradients.collect(&parameters, &[tape]);
 //! assert_eq!(gradients.dense(weight), Some(&[1.0, 2.0][..]));
 //! ```
 

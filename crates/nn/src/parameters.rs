@@ -1,7 +1,10 @@
 //! What is learned, and its gradients.
 
-use crate::{Matrix, Random, View, ViewMut, gemm};
-use std::collections::BTreeMap;
+use crate::kernels::vectorized;
+use crate::{Matrix, Random, Tape, View, ViewMut, gemm};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A parameter: its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,16 +28,45 @@ pub enum Init {
     Normal(f32),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Parameter {
     name: String,
     value: Matrix,
     /// Whether only the rows that were used have gradients.
     sparse: bool,
+    /// The value turned over, once a step needs it.
+    turned: OnceLock<Matrix>,
+    /// The space of an earlier one.
+    space: Mutex<Vec<f32>>,
+}
+
+impl Parameter {
+    fn new(name: &str, value: Matrix, sparse: bool) -> Self {
+        Parameter { name: name.to_owned(), value, sparse, turned: OnceLock::new(), space: Mutex::default() }
+    }
+
+    /// The value, to be changed.
+    fn change(&mut self) -> &mut Matrix {
+        if let Some(turned) = self.turned.take() {
+            self.space = Mutex::new(turned.into_data());
+        }
+        &mut self.value
+    }
+
+    fn turned(&self) -> &Matrix {
+        self.turned.get_or_init(|| {
+            let mut space = self.space.lock().unwrap_or_else(PoisonError::into_inner);
+            let (rows, columns) = (self.value.rows(), self.value.columns());
+            let mut data = std::mem::take(&mut *space);
+            data.resize(rows * columns, 0.0);
+            transpose(self.value.data(), rows, columns, &mut data);
+            Matrix::new(columns, rows, data)
+        })
+    }
 }
 
 /// Everything that is learned, by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Parameters {
     all: Vec<Parameter>,
 }
@@ -44,19 +76,19 @@ impl Parameters {
     pub fn add(&mut self, name: &str, rows: usize, columns: usize, init: Init) -> ParameterId {
         let random = Random::new(0).stream(self.all.len() as u64);
         let value = initial(rows, columns, init, random);
-        self.all.push(Parameter { name: name.to_owned(), value, sparse: false });
+        self.all.push(Parameter::new(name, value, false));
         ParameterId(self.all.len() - 1)
     }
 
     /// Adds a table of which each step uses a few rows.
     pub fn add_table(&mut self, name: &str, value: Matrix) -> ParameterId {
-        self.all.push(Parameter { name: name.to_owned(), value, sparse: true });
+        self.all.push(Parameter::new(name, value, true));
         ParameterId(self.all.len() - 1)
     }
 
     /// Draws a parameter anew.
     pub fn initialize(&mut self, id: ParameterId, init: Init, random: Random) {
-        let value = &mut self.all[id.0].value;
+        let value = self.all[id.0].change();
         *value = initial(value.rows(), value.columns(), init, random.stream(id.0 as u64));
     }
 
@@ -82,7 +114,13 @@ impl Parameters {
 
     /// The value of a parameter.
     pub fn value_mut(&mut self, id: ParameterId) -> &mut Matrix {
-        &mut self.all[id.0].value
+        self.all[id.0].change()
+    }
+
+    /// The value of a parameter with rows and columns exchanged. Computed once for all shards and uses, until the value
+    /// is changed.
+    pub(crate) fn turned(&self, id: ParameterId) -> &Matrix {
+        self.all[id.0].turned()
     }
 
     /// Every parameter with whether it is a table, to be changed.
@@ -90,7 +128,7 @@ impl Parameters {
         self.all
             .iter_mut()
             .enumerate()
-            .map(|(index, parameter)| (ParameterId(index), parameter.sparse, &mut parameter.value))
+            .map(|(index, parameter)| (ParameterId(index), parameter.sparse, parameter.change()))
     }
 
     /// How many numbers there are.
@@ -104,6 +142,34 @@ impl Parameters {
     }
 }
 
+vectorized! {
+    /// Rows become columns, in blocks that fit the registers.
+    fn transpose(from: &[f32], rows: usize, columns: usize, to: &mut [f32]) {
+        const BLOCK: usize = 8;
+        let (whole_rows, whole_columns) = (rows - rows % BLOCK, columns - columns % BLOCK);
+        for column in (0..whole_columns).step_by(BLOCK) {
+            for row in (0..whole_rows).step_by(BLOCK) {
+                let mut block = [[0f32; BLOCK]; BLOCK];
+                for (r, line) in block.iter_mut().enumerate() {
+                    line.copy_from_slice(&from[(row + r) * columns + column..][..BLOCK]);
+                }
+                for c in 0..BLOCK {
+                    let to = &mut to[(column + c) * rows + row..][..BLOCK];
+                    for r in 0..BLOCK {
+                        to[r] = block[r][c];
+                    }
+                }
+            }
+        }
+        for row in 0..rows {
+            let first = if row < whole_rows { whole_columns } else { 0 };
+            for column in first..columns {
+                to[column * rows + row] = from[row * columns + column];
+            }
+        }
+    }
+}
+
 fn initial(rows: usize, columns: usize, init: Init, random: Random) -> Matrix {
     let bound = (6.0 / (rows + columns) as f64).sqrt();
     let element = |index: u64| match init {
@@ -114,9 +180,9 @@ fn initial(rows: usize, columns: usize, init: Init, random: Random) -> Matrix {
     Matrix::new(rows, columns, (0..(rows * columns) as u64).map(element).collect())
 }
 
-/// The gradients of one shard.
+/// The gradients of a step.
 ///
-/// A parameter that was not used has none. Buffers are kept between steps; see [`Gradients::clear`].
+/// A parameter that was not used has none. Buffers are kept between steps.
 #[derive(Debug, Default)]
 pub struct Gradients {
     dense: Vec<Dense>,
@@ -130,9 +196,18 @@ struct Dense {
     is_set: bool,
 }
 
+impl Dense {
+    /// Its space, and whether something is in it already.
+    fn space(&mut self, len: usize) -> (&mut [f32], bool) {
+        self.data.resize(len, 0.0);
+        let add = std::mem::replace(&mut self.is_set, true);
+        (&mut self.data, add)
+    }
+}
+
 impl Gradients {
     /// Forgets all gradients, keeping their space.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for dense in &mut self.dense {
             dense.is_set = false;
         }
@@ -147,6 +222,33 @@ impl Gradients {
     /// The rows of tables that have gradients.
     pub fn sparse(&self) -> impl Iterator<Item = (ParameterId, usize, &[f32])> {
         self.sparse.iter().map(|(&(id, row), gradient)| (id, row, gradient.as_slice()))
+    }
+
+    /// Sums what the ways back through the tapes of all shards brought, in their order: the same bits at any number of
+    /// threads. The gradient of a weight is one product a shard, all added up in one place.
+    pub fn collect(&mut self, parameters: &Parameters, tapes: &[Tape]) {
+        self.clear();
+        for tape in tapes {
+            self.merge(tape.gradients());
+        }
+        self.dense.resize_with(parameters.all.len(), Dense::default);
+        let met: BTreeSet<ParameterId> = tapes.iter().flat_map(Tape::weights).collect();
+        let mut weights: Vec<(ParameterId, &mut Dense)> = self
+            .dense
+            .iter_mut()
+            .enumerate()
+            .map(|(index, dense)| (ParameterId(index), dense))
+            .filter(|(id, _)| met.contains(id))
+            .collect();
+        // The largest first, so that no thread is left with one at the end.
+        weights.sort_by_key(|(id, _)| std::cmp::Reverse(parameters.value(*id).data().len()));
+        weights.into_par_iter().with_max_len(1).for_each(|(id, dense)| {
+            let (rows, columns) = (parameters.value(id).rows(), parameters.value(id).columns());
+            for (inputs, outputs) in tapes.iter().filter_map(|tape| tape.factors(id)) {
+                let (data, add) = dense.space(rows * columns);
+                gemm(ViewMut::of(data, rows, columns), add, inputs.transposed(), outputs);
+            }
+        });
     }
 
     /// Adds the product of transposed inputs and output gradients: the gradient of a weight.
@@ -186,14 +288,11 @@ impl Gradients {
         if self.dense.len() <= id.0 {
             self.dense.resize_with(id.0 + 1, Dense::default);
         }
-        let dense = &mut self.dense[id.0];
-        dense.data.resize(len, 0.0);
-        let add = std::mem::replace(&mut dense.is_set, true);
-        (&mut dense.data, add)
+        self.dense[id.0].space(len)
     }
 
-    /// Adds the gradients of another shard.
-    pub fn merge(&mut self, other: &Gradients) {
+    /// Adds other gradients.
+    fn merge(&mut self, other: &Gradients) {
         for (index, dense) in other.dense.iter().enumerate() {
             if dense.is_set {
                 self.add(ParameterId(index), &dense.data);

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Var(usize);
 
+/// Buffers to be used again, by size.
+type Pool = BTreeMap<usize, Vec<Vec<f32>>>;
+
 /// The operations of one shard of one step, in order.
 ///
 /// Kept from step to step for its buffers: see [`Tape::reset`].
@@ -15,10 +18,16 @@ pub struct Tape {
     values: Vec<Matrix>,
     operations: Vec<Option<Box<dyn Operation>>>,
     random: Random,
-    /// Buffers of earlier steps, by size.
-    pool: BTreeMap<usize, Vec<Vec<f32>>>,
+    /// Buffers of earlier steps.
+    pool: Pool,
     /// Whether dropout drops.
     training: bool,
+    /// What the way back brought, apart from the gradients of weights.
+    gradients: Gradients,
+    /// For each weight, the inputs it met and the gradients of what came of them.
+    weights: BTreeMap<ParameterId, (Source, Source)>,
+    /// Matrices that `weights` speaks of.
+    kept: Vec<Matrix>,
 }
 
 impl std::fmt::Debug for Tape {
@@ -30,15 +39,26 @@ impl std::fmt::Debug for Tape {
 impl Tape {
     /// An empty tape for training, with the numbers its dropout draws.
     pub fn new(random: Random) -> Self {
-        Tape { values: vec![], operations: vec![], random, pool: BTreeMap::new(), training: true }
+        Tape {
+            values: vec![],
+            operations: vec![],
+            random,
+            pool: BTreeMap::new(),
+            training: true,
+            gradients: Gradients::default(),
+            weights: BTreeMap::new(),
+            kept: vec![],
+        }
     }
 
     /// Empties the tape and keeps its buffers. Without `training`, nothing is dropped.
     pub fn reset(&mut self, random: Random, training: bool) {
-        for value in self.values.drain(..) {
+        for value in self.values.drain(..).chain(self.kept.drain(..)) {
             put(&mut self.pool, value);
         }
         self.operations.clear();
+        self.weights.clear();
+        self.gradients.clear();
         self.random = random;
         self.training = training;
     }
@@ -76,22 +96,16 @@ impl Tape {
         take(&mut self.pool, rows, columns)
     }
 
-    /// Goes back from `output`, whose gradient is given, and adds the gradients of all parameters it depends on.
-    pub fn backward(
-        &mut self,
-        parameters: &Parameters,
-        output: Var,
-        gradient: Matrix,
-        gradients: &mut Gradients,
-    ) {
+    /// Goes back from `output`, whose gradient is given. [`Gradients::collect`] then makes of it the gradients of all
+    /// parameters that the output depends on.
+    pub fn backward(&mut self, parameters: &Parameters, output: Var, gradient: Matrix) {
         let mut back = Backward {
             values: &self.values,
             parameters,
-            gradients,
+            gradients: &mut self.gradients,
             of_values: (0..self.values.len()).map(|_| None).collect(),
             weights: BTreeMap::new(),
-            kept: vec![],
-            transposed: BTreeMap::new(),
+            kept: std::mem::take(&mut self.kept),
             pool: std::mem::take(&mut self.pool),
         };
         back.of_values[output.0] = Some(gradient);
@@ -102,11 +116,30 @@ impl Tape {
                 None => put(&mut back.pool, gradient),
             }
         }
-        self.pool = back.finish();
+        (self.weights, self.kept, self.pool) = back.finish();
+    }
+
+    /// What the way back brought, apart from the gradients of weights.
+    pub(crate) fn gradients(&self) -> &Gradients {
+        &self.gradients
+    }
+
+    /// The weights that were met.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = ParameterId> {
+        self.weights.keys().copied()
+    }
+
+    /// The rows a weight met and the gradients of what came of them; its gradient is the product of the two.
+    pub(crate) fn factors(&self, weight: ParameterId) -> Option<(View<'_>, View<'_>)> {
+        let find = |source: Source| match source {
+            Source::Value(var) => self.values[var.0].view(),
+            Source::Kept(index) => self.kept[index].view(),
+        };
+        self.weights.get(&weight).map(|&(inputs, outputs)| (find(inputs), find(outputs)))
     }
 }
 
-fn take(pool: &mut BTreeMap<usize, Vec<Vec<f32>>>, rows: usize, columns: usize) -> Matrix {
+fn take(pool: &mut Pool, rows: usize, columns: usize) -> Matrix {
     let len = rows * columns;
     // The smallest buffer that is large enough, but not one that somebody large will want.
     let size = pool.range(len..=4 * len + 64).find(|(_, buffers)| !buffers.is_empty()).map(|(&size, _)| size);
@@ -115,7 +148,7 @@ fn take(pool: &mut BTreeMap<usize, Vec<Vec<f32>>>, rows: usize, columns: usize) 
     Matrix::new(rows, columns, data)
 }
 
-fn put(pool: &mut BTreeMap<usize, Vec<Vec<f32>>>, matrix: Matrix) {
+fn put(pool: &mut Pool, matrix: Matrix) {
     let data = matrix.into_data();
     if data.capacity() > 0 {
         pool.entry(data.capacity()).or_default().push(data);
@@ -131,13 +164,11 @@ pub(crate) struct Backward<'a> {
     /// For each weight, the inputs it met and the gradients of what came of them.
     weights: BTreeMap<ParameterId, Vec<(Source, Source)>>,
     kept: Vec<Matrix>,
-    /// Weights turned over, for products of a few rows.
-    transposed: BTreeMap<ParameterId, Matrix>,
-    pool: BTreeMap<usize, Vec<Vec<f32>>>,
+    pool: Pool,
 }
 
 /// Where the rows for a weight's gradient are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
     /// In a value of the tape.
     Value(Var),
@@ -159,15 +190,10 @@ impl<'a> Backward<'a> {
     pub(crate) fn through(&mut self, weight: ParameterId, gradient: &Matrix) -> Matrix {
         let value = self.parameters.value(weight);
         let mut result = take(&mut self.pool, gradient.rows(), value.rows());
-        // With few rows, turning the weight over each time would cost more than the product; a recurrence does it
+        // With few rows, reading the weight crosswise would cost more than the product; a recurrence has it turned over
         // once for all of its steps.
         if gradient.rows() <= 16 && value.rows() >= 64 {
-            let turned = self.transposed.entry(weight).or_insert_with(|| {
-                let mut turned = take(&mut self.pool, value.columns(), value.rows());
-                transpose(value, &mut turned);
-                turned
-            });
-            multiply(&mut result, gradient, turned.view());
+            multiply(&mut result, gradient, self.parameters.turned(weight).view());
         } else {
             multiply(&mut result, gradient, value.view().transposed());
         }
@@ -218,59 +244,41 @@ impl<'a> Backward<'a> {
         self.weights.entry(weight).or_default().push((inputs, outputs));
     }
 
-    /// Computes the gradients of all weights, each as one product.
-    fn finish(mut self) -> BTreeMap<usize, Vec<Vec<f32>>> {
-        let (values, kept) = (self.values, std::mem::take(&mut self.kept));
-        let find = |source: Source| match source {
-            Source::Value(var) => &values[var.0],
-            Source::Kept(index) => &kept[index],
-        };
+    /// Joins the uses of each weight, so that its gradient is one product, and gives back what the tape keeps.
+    fn finish(mut self) -> (BTreeMap<ParameterId, (Source, Source)>, Vec<Matrix>, Pool) {
+        let mut weights = BTreeMap::new();
         for (weight, uses) in std::mem::take(&mut self.weights) {
-            let value = self.parameters.value(weight);
-            let size = (value.rows(), value.columns());
-            if let [(inputs, outputs)] = uses[..] {
-                let (inputs, outputs) = (find(inputs).view(), find(outputs).view());
-                self.gradients.add_product(weight, inputs, outputs, size);
+            if let [only] = uses[..] {
+                weights.insert(weight, only);
                 continue;
             }
-            let rows = uses.iter().map(|&(inputs, _)| find(inputs).rows()).sum();
-            let mut all_inputs = take(&mut self.pool, rows, size.0);
-            let mut all_outputs = take(&mut self.pool, rows, size.1);
-            let (mut input_end, mut output_end) = (0, 0);
-            for &(inputs, outputs) in &uses {
-                let (inputs, outputs) = (find(inputs).data(), find(outputs).data());
-                all_inputs.data_mut()[input_end..][..inputs.len()].copy_from_slice(inputs);
-                all_outputs.data_mut()[output_end..][..outputs.len()].copy_from_slice(outputs);
-                input_end += inputs.len();
-                output_end += outputs.len();
-            }
-            self.gradients.add_product(weight, all_inputs.view(), all_outputs.view(), size);
-            put(&mut self.pool, all_inputs);
-            put(&mut self.pool, all_outputs);
-        }
-        for matrix in kept.into_iter().chain(std::mem::take(&mut self.transposed).into_values()) {
-            put(&mut self.pool, matrix);
+            let (inputs, outputs): (Vec<Source>, Vec<Source>) = uses.into_iter().unzip();
+            let joined = (self.join(&inputs), self.join(&outputs));
+            weights.insert(weight, joined);
         }
         for gradient in self.of_values.drain(..).flatten() {
             put(&mut self.pool, gradient);
         }
-        self.pool
+        (weights, self.kept, self.pool)
     }
-}
 
-/// Rows become columns, in blocks that fit the cache.
-fn transpose(from: &Matrix, to: &mut Matrix) {
-    const BLOCK: usize = 16;
-    let (rows, columns) = (from.rows(), from.columns());
-    let (from, to) = (from.data(), to.data_mut());
-    for row in (0..rows).step_by(BLOCK) {
-        for column in (0..columns).step_by(BLOCK) {
-            for r in row..(row + BLOCK).min(rows) {
-                for c in column..(column + BLOCK).min(columns) {
-                    to[c * rows + r] = from[r * columns + c];
-                }
-            }
+    /// The rows of several matrices, one behind the other.
+    fn join(&mut self, sources: &[Source]) -> Source {
+        let (values, kept) = (self.values, &self.kept);
+        let parts = || {
+            sources.iter().map(|&source| match source {
+                Source::Value(var) => &values[var.0],
+                Source::Kept(index) => &kept[index],
+            })
+        };
+        let columns = parts().next().map_or(0, Matrix::columns);
+        let mut all = take(&mut self.pool, parts().map(Matrix::rows).sum(), columns);
+        let mut end = 0;
+        for part in parts() {
+            all.data_mut()[end..][..part.data().len()].copy_from_slice(part.data());
+            end += part.data().len();
         }
+        self.keep(all)
     }
 }
 

@@ -5,7 +5,8 @@ use crate::encoder::{Encoder, Frame};
 use crate::search::Search;
 use crate::{ModelConfig, Question, Scene};
 use rayon::prelude::*;
-use std::sync::Mutex;
+use std::cmp::Reverse;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use xpr_lang::Program;
 use xpr_nn::{Gradients, Init, Matrix, Parameters, Random, Tape};
 
@@ -34,14 +35,15 @@ pub trait Parser {
     /// The likeliest programs for each question, best first. Without gradients, nothing dropped.
     fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>>;
 
-    /// The gradient of `Σ weight · log p(program | question)`, dropping elements as `random` says, one a shard; and
-    /// each program's log-probability.
+    /// The gradient of `Σ weight · log p(program | question)`, dropping elements as `random` says, with the batch in so
+    /// many shards; and each program's log-probability.
     fn gradient(
         &self,
         questions: &[&Question],
         programs: &[Weighted<'_>],
         random: Random,
-        shards: &mut [Gradients],
+        shards: usize,
+        gradients: &mut Gradients,
     ) -> Vec<f32>;
 }
 
@@ -107,51 +109,62 @@ impl Model {
     /// The log-probabilities of programs, nothing dropped.
     #[cfg(test)]
     pub(crate) fn log_probabilities(&self, questions: &[&Question], programs: &[Scored<'_>]) -> Vec<f32> {
-        self.with_tape(Random::new(0), false, |tape| {
-            let memory = self.encoder.encode(tape, self.frame(), questions);
-            let (logs, rows_of) = self.decoder.score(tape, self.frame(), &memory, programs);
-            let mut sums = vec![0.0; programs.len()];
-            for (row, &program) in rows_of.iter().enumerate() {
-                sums[program] += tape.value(logs).row(row)[0];
-            }
-            sums
-        })
+        let mut tape = self.take_tape(Random::new(0), false);
+        let memory = self.encoder.encode(&mut tape, self.frame(), questions);
+        let (logs, rows_of) = self.decoder.score(&mut tape, self.frame(), &memory, programs);
+        let mut sums = vec![0.0; programs.len()];
+        for (row, &program) in rows_of.iter().enumerate() {
+            sums[program] += tape.value(logs).row(row)[0];
+        }
+        sums
     }
 
     fn frame(&self) -> Frame<'_> {
         Frame { parameters: &self.parameters, config: &self.config, scene: &self.scene }
     }
 
-    /// Does something with a tape that is ready for use.
-    fn with_tape<T>(&self, random: Random, training: bool, work: impl FnOnce(&mut Tape) -> T) -> T {
-        let tapes = |tape: Option<Tape>| {
-            // A poisoned pool is still a pool.
-            let mut pool = self.tapes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            match tape {
-                Some(tape) => {
-                    pool.push(tape);
-                    None
-                }
-                None => pool.pop(),
-            }
-        };
-        let mut tape = tapes(None).unwrap_or_else(|| Tape::new(random));
+    /// A tape that is ready for use, with the buffers of an earlier one if there is one.
+    fn take_tape(&self, random: Random, training: bool) -> Tape {
+        let mut tape = self.pool().pop().unwrap_or_else(|| Tape::new(random));
         tape.reset(random, training);
-        let result = work(&mut tape);
-        tapes(Some(tape));
-        result
+        tape
     }
+
+    /// The tapes that nobody is using.
+    fn pool(&self) -> MutexGuard<'_, Vec<Tape>> {
+        // A poisoned pool is still a pool.
+        self.tapes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Deals the questions out to shards so that each has about as much work: the longest programs first, in turn, and the turn
+/// goes back at each end. What has no program is left out.
+fn deal(questions: usize, programs: &[Weighted<'_>], shards: usize) -> Vec<Vec<usize>> {
+    let mut work = vec![0; questions];
+    for program in programs {
+        work[program.question] += program.program.actions().len();
+    }
+    let mut order: Vec<usize> = (0..questions).filter(|&question| work[question] > 0).collect();
+    order.sort_by_key(|&question| (Reverse(work[question]), question));
+    let mut dealt = vec![vec![]; shards.max(1)];
+    let count = dealt.len();
+    for (index, question) in order.into_iter().enumerate() {
+        let (round, turn) = (index / count, index % count);
+        dealt[if round % 2 == 0 { turn } else { count - 1 - turn }].push(question);
+    }
+    dealt
 }
 
 impl Parser for Model {
     fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
         let search = |questions: &[&Question]| {
-            self.with_tape(Random::new(0), false, |tape| {
-                let memory = self.encoder.encode(tape, self.frame(), questions);
-                let search =
-                    Search { decoder: &self.decoder, frame: self.frame(), beam, max_actions: MAX_ACTIONS };
-                search.run(tape, &memory)
-            })
+            let mut tape = self.take_tape(Random::new(0), false);
+            let memory = self.encoder.encode(&mut tape, self.frame(), questions);
+            let search =
+                Search { decoder: &self.decoder, frame: self.frame(), beam, max_actions: MAX_ACTIONS };
+            let candidates = search.run(&mut tape, &memory);
+            self.pool().push(tape);
+            candidates
         };
         // Groups of a fixed size, whatever the number of threads.
         questions.par_chunks(6).map(search).flatten_iter().collect()
@@ -162,44 +175,40 @@ impl Parser for Model {
         questions: &[&Question],
         programs: &[Weighted<'_>],
         random: Random,
-        shards: &mut [Gradients],
+        shards: usize,
+        gradients: &mut Gradients,
     ) -> Vec<f32> {
-        let per_shard = questions.len().div_ceil(shards.len().max(1)).max(1);
-        let mut log_probabilities = vec![0.0; programs.len()];
-        let results: Vec<Vec<(usize, f32)>> = shards
-            .par_iter_mut()
-            .enumerate()
-            .map(|(shard, gradients)| {
-                gradients.clear();
-                let first = (shard * per_shard).min(questions.len());
-                let own = &questions[first..(first + per_shard).min(questions.len())];
-                let indices: Vec<usize> = (0..programs.len())
-                    .filter(|&index| (first..first + own.len()).contains(&programs[index].question))
-                    .collect();
-                if indices.is_empty() {
-                    return vec![];
+        let dealt = deal(questions.len(), programs, shards);
+        let gone_back = |(shard, members): (usize, &Vec<usize>)| {
+            let mut tape = self.take_tape(random.stream(shard as u64), true);
+            let own: Vec<&Question> = members.iter().map(|&question| questions[question]).collect();
+            let mut indices = Vec::new();
+            let mut scored = Vec::new();
+            for (index, program) in programs.iter().enumerate() {
+                if let Some(question) = members.iter().position(|&member| member == program.question) {
+                    indices.push(index);
+                    scored.push(Scored { question, actions: program.program.actions() });
                 }
-                let scored: Vec<Scored<'_>> = indices
-                    .iter()
-                    .map(|&index| Scored {
-                        question: programs[index].question - first,
-                        actions: programs[index].program.actions(),
-                    })
-                    .collect();
-                self.with_tape(random.stream(shard as u64), true, |tape| {
-                    let memory = self.encoder.encode(tape, self.frame(), own);
-                    let (logs, rows_of) = self.decoder.score(tape, self.frame(), &memory, &scored);
-                    let mut sums = vec![0.0; indices.len()];
-                    for (row, &program) in rows_of.iter().enumerate() {
-                        sums[program] += tape.value(logs).row(row)[0];
-                    }
-                    let weights = rows_of.iter().map(|&program| programs[indices[program]].weight).collect();
-                    tape.backward(&self.parameters, logs, Matrix::new(rows_of.len(), 1, weights), gradients);
-                    indices.iter().copied().zip(sums).collect()
-                })
-            })
-            .collect();
-        for (program, log_probability) in results.into_iter().flatten() {
+            }
+            if indices.is_empty() {
+                return (tape, vec![]);
+            }
+            let memory = self.encoder.encode(&mut tape, self.frame(), &own);
+            let (logs, rows_of) = self.decoder.score(&mut tape, self.frame(), &memory, &scored);
+            let mut sums: Vec<(usize, f32)> = indices.iter().map(|&index| (index, 0.0)).collect();
+            for (row, &program) in rows_of.iter().enumerate() {
+                sums[program].1 += tape.value(logs).row(row)[0];
+            }
+            let weights = rows_of.iter().map(|&program| programs[indices[program]].weight).collect();
+            tape.backward(&self.parameters, logs, Matrix::new(rows_of.len(), 1, weights));
+            (tape, sums)
+        };
+        let (mut tapes, sums): (Vec<Tape>, Vec<Vec<(usize, f32)>>) =
+            dealt.par_iter().enumerate().map(gone_back).unzip();
+        gradients.collect(&self.parameters, &tapes);
+        self.pool().append(&mut tapes);
+        let mut log_probabilities = vec![0.0; programs.len()];
+        for (program, log_probability) in sums.into_iter().flatten() {
             log_probabilities[program] = log_probability;
         }
         log_probabilities

@@ -161,10 +161,8 @@ fn reference() {
         .zip(weights)
         .map(|((question, program), weight)| crate::Weighted { question: *question, program, weight })
         .collect();
-    let mut shards = [Gradients::default(), Gradients::default()];
-    let logs = crate::Parser::gradient(model, &questions, &weighted, Random::new(0), &mut shards);
-    let [first, second] = &mut shards;
-    first.merge(second);
+    let mut gradients = Gradients::default();
+    let logs = crate::Parser::gradient(model, &questions, &weighted, Random::new(0), 2, &mut gradients);
 
     let expected = std::fs::read_to_string(format!("{FOLDER}/reference.out")).unwrap();
     let parameters = model.parameters();
@@ -181,10 +179,10 @@ fn reference() {
             let id = parameters.ids().find(|&id| parameters.name(id) == fields[0]).unwrap();
             let columns = parameters.value(id).columns();
             let mut gradient = vec![0.0; parameters.value(id).data().len()];
-            if let Some(dense) = first.dense(id) {
+            if let Some(dense) = gradients.dense(id) {
                 gradient.copy_from_slice(dense);
             }
-            for (table, row, values) in first.sparse() {
+            for (table, row, values) in gradients.sparse() {
                 if table == id {
                     gradient[row * columns..][..columns].copy_from_slice(values);
                 }

@@ -44,7 +44,8 @@ pub(crate) fn check(
     };
     let (mut tape, output, weights, _) = run(parameters);
     let mut gradients = Gradients::default();
-    tape.backward(parameters, output, weights, &mut gradients);
+    tape.backward(parameters, output, weights);
+    gradients.collect(parameters, &[tape]);
 
     let mut checked = 0;
     for id in parameters.ids() {

@@ -21,7 +21,7 @@ use crate::Matrix;
 use crate::tape::{Backward, Var};
 
 /// Something on a tape that can be gone back through.
-pub(crate) trait Operation: Send {
+pub(crate) trait Operation: Send + Sync {
     /// Adds to the gradients of what it was computed from, given the gradient of what it computed.
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix);
 }
