@@ -34,6 +34,7 @@ mod adam;
 mod kernels;
 pub mod layers;
 mod matrix;
+mod panels;
 mod parameters;
 mod random;
 mod tape;

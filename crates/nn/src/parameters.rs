@@ -1,10 +1,9 @@
 //! What is learned, and its gradients.
 
-use crate::kernels::vectorized;
+use crate::panels::{self, Kept, Panels};
 use crate::{Matrix, Random, Tape, View, ViewMut, gemm};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A parameter: its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,34 +33,31 @@ struct Parameter {
     value: Matrix,
     /// Whether only the rows that were used have gradients.
     sparse: bool,
-    /// The value turned over, once a step needs it.
-    turned: OnceLock<Matrix>,
-    /// The space of an earlier one.
-    space: Mutex<Vec<f32>>,
+    /// The value laid out for products with few rows.
+    upright: Kept,
+    /// The same with rows and columns exchanged, for the way back.
+    turned: Kept,
 }
 
 impl Parameter {
     fn new(name: &str, value: Matrix, sparse: bool) -> Self {
-        Parameter { name: name.to_owned(), value, sparse, turned: OnceLock::new(), space: Mutex::default() }
+        let (upright, turned) = (Kept::default(), Kept::default());
+        Parameter { name: name.to_owned(), value, sparse, upright, turned }
     }
 
     /// The value, to be changed.
     fn change(&mut self) -> &mut Matrix {
-        if let Some(turned) = self.turned.take() {
-            self.space = Mutex::new(turned.into_data());
-        }
+        self.upright.forget();
+        self.turned.forget();
         &mut self.value
     }
 
-    fn turned(&self) -> &Matrix {
-        self.turned.get_or_init(|| {
-            let mut space = self.space.lock().unwrap_or_else(PoisonError::into_inner);
-            let (rows, columns) = (self.value.rows(), self.value.columns());
-            let mut data = std::mem::take(&mut *space);
-            data.resize(rows * columns, 0.0);
-            transpose(self.value.data(), rows, columns, &mut data);
-            Matrix::new(columns, rows, data)
-        })
+    fn upright(&self) -> &Panels {
+        self.upright.get(|panels| panels.fill(&self.value))
+    }
+
+    fn turned(&self) -> &Panels {
+        self.turned.get(|panels| panels.fill_turned(&self.value))
     }
 }
 
@@ -117,10 +113,40 @@ impl Parameters {
         self.all[id.0].change()
     }
 
-    /// The value of a parameter with rows and columns exchanged. Computed once for all shards and uses, until the value
-    /// is changed.
-    pub(crate) fn turned(&self, id: ParameterId) -> &Matrix {
-        self.all[id.0].turned()
+    /// `y = x W`, where `x` and `y` lie row by row.
+    pub(crate) fn multiply(&self, x: &[f32], weight: ParameterId, y: &mut [f32]) {
+        let parameter = &self.all[weight.0];
+        let (depth, columns) = (parameter.value.rows(), parameter.value.columns());
+        let rows = y.len() / columns.max(1);
+        if panels::pay(rows) {
+            parameter.upright().multiply(x, y);
+        } else {
+            gemm(ViewMut::of(y, rows, columns), false, View::of(x, rows, depth), parameter.value.view());
+        }
+    }
+
+    /// `dx = dy Wᵀ`, where `dy` and `dx` lie row by row.
+    pub(crate) fn multiply_turned(&self, dy: &[f32], weight: ParameterId, dx: &mut [f32]) {
+        let parameter = &self.all[weight.0];
+        let (columns, depth) = (parameter.value.rows(), parameter.value.columns());
+        let rows = dx.len() / columns.max(1);
+        if panels::pay(rows) {
+            parameter.turned().multiply(dy, dx);
+        } else {
+            let turned = parameter.value.view().transposed();
+            gemm(ViewMut::of(dx, rows, columns), false, View::of(dy, rows, depth), turned);
+        }
+    }
+
+    /// Lays out every weight for products, in parallel, so that no shard waits for another.
+    pub fn prepare(&self) {
+        let mut weights: Vec<&Parameter> =
+            self.all.iter().filter(|parameter| !parameter.sparse && parameter.value.rows() > 1).collect();
+        weights.sort_by_key(|weight| std::cmp::Reverse(weight.value.data().len()));
+        weights.into_par_iter().with_max_len(1).for_each(|weight| {
+            weight.upright();
+            weight.turned();
+        });
     }
 
     /// Every parameter with whether it is a table, to be changed.
@@ -139,34 +165,6 @@ impl Parameters {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-vectorized! {
-    /// Rows become columns, in blocks that fit the registers.
-    fn transpose(from: &[f32], rows: usize, columns: usize, to: &mut [f32]) {
-        const BLOCK: usize = 8;
-        let (whole_rows, whole_columns) = (rows - rows % BLOCK, columns - columns % BLOCK);
-        for column in (0..whole_columns).step_by(BLOCK) {
-            for row in (0..whole_rows).step_by(BLOCK) {
-                let mut block = [[0f32; BLOCK]; BLOCK];
-                for (r, line) in block.iter_mut().enumerate() {
-                    line.copy_from_slice(&from[(row + r) * columns + column..][..BLOCK]);
-                }
-                for c in 0..BLOCK {
-                    let to = &mut to[(column + c) * rows + row..][..BLOCK];
-                    for r in 0..BLOCK {
-                        to[r] = block[r][c];
-                    }
-                }
-            }
-        }
-        for row in 0..rows {
-            let first = if row < whole_rows { whole_columns } else { 0 };
-            for column in first..columns {
-                to[column * rows + row] = from[row * columns + column];
-            }
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was computed, so that it can be gone back through.
 
 use crate::layers::Operation;
-use crate::{Gradients, Matrix, ParameterId, Parameters, Random, View, gemm};
+use crate::{Gradients, Matrix, ParameterId, Parameters, Random, View};
 use std::collections::BTreeMap;
 
 /// A value on a tape.
@@ -190,13 +190,7 @@ impl<'a> Backward<'a> {
     pub(crate) fn through(&mut self, weight: ParameterId, gradient: &Matrix) -> Matrix {
         let value = self.parameters.value(weight);
         let mut result = take(&mut self.pool, gradient.rows(), value.rows());
-        // With few rows, reading the weight crosswise would cost more than the product; a recurrence has it turned over
-        // once for all of its steps.
-        if gradient.rows() <= 16 && value.rows() >= 64 {
-            multiply(&mut result, gradient, self.parameters.turned(weight).view());
-        } else {
-            multiply(&mut result, gradient, value.view().transposed());
-        }
+        self.parameters.multiply_turned(gradient.data(), weight, result.data_mut());
         result
     }
 
@@ -280,9 +274,4 @@ impl<'a> Backward<'a> {
         }
         self.keep(all)
     }
-}
-
-/// `result = left × right`, where `right` is a parameter used as it is or transposed.
-pub(crate) fn multiply(result: &mut Matrix, left: &Matrix, right: View<'_>) {
-    gemm(result.view_mut(), false, left.view(), right);
 }

@@ -178,6 +178,7 @@ impl Parser for Model {
         shards: usize,
         gradients: &mut Gradients,
     ) -> Vec<f32> {
+        self.parameters.prepare();
         let dealt = deal(questions.len(), programs, shards);
         let gone_back = |(shard, members): (usize, &Vec<usize>)| {
             let mut tape = self.take_tape(random.stream(shard as u64), true);

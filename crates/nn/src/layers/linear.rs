@@ -2,7 +2,7 @@
 
 use super::Operation;
 use crate::kernels::add_assign;
-use crate::tape::{Backward, Source, multiply};
+use crate::tape::{Backward, Source};
 use crate::{Matrix, ParameterId, Parameters, Tape, Var};
 
 struct Linear {
@@ -19,7 +19,7 @@ pub(super) fn linear(
     bias: Option<ParameterId>,
     y: &mut Matrix,
 ) {
-    multiply(y, x, parameters.value(weight).view());
+    parameters.multiply(x.data(), weight, y.data_mut());
     if let Some(bias) = bias {
         let bias = parameters.value(bias).data();
         for row in 0..y.rows() {

@@ -11,7 +11,7 @@
 use super::Operation;
 use crate::kernels::{add_assign, sigmoid, tanh, vectorized};
 use crate::tape::{Backward, Source};
-use crate::{Matrix, ParameterId, Parameters, Tape, Var, ViewMut, gemm};
+use crate::{Matrix, ParameterId, Parameters, Tape, Var};
 
 vectorized! {
     /// One step of one row: gates before activation become gates after it; `h` and `c` are written.
@@ -96,7 +96,6 @@ impl Tape {
         let mut cells = self.space(rows, size);
         cells.data_mut().fill(0.0);
 
-        let hidden = parameters.value(lstm.hidden);
         let mut before = self.space(sequences.len(), size);
         let mut recurrent = self.space(sequences.len(), 4 * size);
         let zeros = vec![0.0; size];
@@ -108,8 +107,8 @@ impl Tape {
                     let row = row.map_or(zeros.as_slice(), |row| output.row(row as usize));
                     before.row_mut(index).copy_from_slice(row);
                 }
-                let result = ViewMut::of(&mut recurrent.data_mut()[..active * 4 * size], active, 4 * size);
-                gemm(result, false, before.view().part((0, active), (0, size)), hidden.view());
+                let result = &mut recurrent.data_mut()[..active * 4 * size];
+                parameters.multiply(&before.data()[..active * size], lstm.hidden, result);
                 for (index, &(row, _)) in step.iter().enumerate() {
                     add_assign(gates.row_mut(row as usize), recurrent.row(index));
                 }
