@@ -43,6 +43,11 @@ pub trait Language: Send + Sync {
         environment: &dyn Environment,
     ) -> Result<Program, ReadError>;
 
+    /// The length of a program in the units of the paper's figures, where they differ from actions.
+    fn length(&self, program: &Program) -> usize {
+        program.actions().len()
+    }
+
     /// Writes a program in canonical form: [`Language::read`] gives the same program back.
     fn write(&self, program: &Program, grammar: &Grammar, environment: &dyn Environment) -> String;
 }

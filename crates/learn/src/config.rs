@@ -35,13 +35,29 @@ pub struct DataConfig {
     pub folder: PathBuf,
     /// Which of its domains.
     pub domain: String,
-    /// The share of the training examples that are labeled, the first ones of the authors' split 0.
+    /// The order of the training examples: 0 for the authors' split 0, anything else for a random order of its own.
+    pub split: u64,
+    /// The share of the training examples that are labeled: the first ones.
     pub fraction: f64,
-    /// Evaluate on so many training examples that come after the labeled ones, instead of the test examples: for
+    /// The share of the other ones whose answers are known; see the reward `denotation`.
+    pub answered: f64,
+    /// Evaluate on so many training examples, which are then not trained on, instead of the test examples: for
     /// choosing settings, which must never see the test file. 0 for the test examples.
     pub held_out: usize,
+    /// Which they are: the last `labeled` ones, or the first of the `rest`.
+    pub held_out_from: HeldOut,
     /// Word vectors in GloVe's text format; empty for none.
     pub embeddings: PathBuf,
+}
+
+/// Which training examples are held out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldOut {
+    /// The last of the labeled ones, as the paper does to choose λ.
+    Labeled,
+    /// The first of the others, so that as many are labeled as without.
+    Rest,
 }
 
 impl Default for DataConfig {
@@ -50,8 +66,11 @@ impl Default for DataConfig {
             dataset: "overnight".into(),
             folder: PathBuf::new(),
             domain: "calendar".into(),
+            split: 0,
             fraction: 1.0,
+            answered: 0.0,
             held_out: 0,
+            held_out_from: HeldOut::Rest,
             embeddings: PathBuf::new(),
         }
     }
@@ -107,7 +126,7 @@ pub struct LearnConfig {
     /// The objective; `none` for supervised training alone.
     #[serde(with = "objective_name")]
     pub objective: Option<Objective>,
-    /// What counts as success: `non-empty` or `executes`.
+    /// What counts as success: `non-empty`, `executes` or `denotation`.
     pub reward: Reward,
     /// What to do where no candidate is rewarded and the objective has nothing to aim at.
     pub fallback: Fallback,
@@ -270,7 +289,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let (model, train) = (&self.model, &self.train);
-        let checks: [(&'static str, String, bool, &'static str); 13] = [
+        let checks: [(&'static str, String, bool, &'static str); 14] = [
             (
                 "data.dataset",
                 self.data.dataset.clone(),
@@ -313,6 +332,12 @@ impl Config {
                 (0.0..1.0).contains(&model.dropout) && (0.0..1.0).contains(&model.word_dropout),
                 "it and model.word_dropout are shares from 0 to below 1",
             ),
+            (
+                "data.answered",
+                self.data.answered.to_string(),
+                (0.0..=1.0).contains(&self.data.answered),
+                "expected a share from 0 to 1",
+            ),
             ("train.steps", train.steps.to_string(), train.steps > 0, "expected at least 1"),
             ("train.batch", train.batch.to_string(), (1..=4096).contains(&train.batch), "expected 1 to 4096"),
             ("train.shards", train.shards.to_string(), (1..=64).contains(&train.shards), "expected 1 to 64"),
@@ -347,6 +372,13 @@ impl Config {
                 key: "learn.weight",
                 value: learn.weight.to_string(),
                 expected,
+            });
+        }
+        if learn.reward == Reward::Denotation && self.data.answered == 0.0 {
+            return Err(ConfigError::Value {
+                key: "data.answered",
+                value: "0".into(),
+                expected: "with learn.reward `denotation` some questions must have answers: expected a share above 0",
             });
         }
         for (key, value) in [("learn.batch", learn.batch), ("learn.beam", learn.beam)] {

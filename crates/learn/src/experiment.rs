@@ -3,8 +3,8 @@
 use crate::checkpoint::{self, CheckpointError};
 use crate::task::GrammarFile;
 use crate::{
-    Config, ConfigError, Evaluation, Judge, LabeledExample, RunError, RunFolder, StepReport, Task, TaskError,
-    Trainer, evaluate,
+    Config, ConfigError, Evaluation, HeldOut, Judge, LabeledExample, RunError, RunFolder, StepReport, Task,
+    TaskError, Trainer, UnlabeledExample, evaluate,
 };
 use std::io::Write;
 use std::path::Path;
@@ -44,11 +44,16 @@ pub enum ExperimentError {
         source: CheckpointError,
     },
     /// There are not as many examples to hold out.
-    #[error("data.held_out is {held_out}, but only {rest} examples are not labeled; lower data.fraction")]
+    #[error(
+        "data.held_out is {held_out}, but only {labeled} training examples are labeled and {rest} are not; \
+         lower it, or change data.fraction"
+    )]
     NothingHeldOut {
         /// How many were asked for.
         held_out: usize,
-        /// How many there are.
+        /// How many examples are labeled.
+        labeled: usize,
+        /// How many are not.
         rest: usize,
     },
     /// There is nothing to learn from.
@@ -76,8 +81,8 @@ pub struct Experiment {
     task: Task,
     embeddings: Embeddings,
     train: Vec<LabeledExample>,
-    /// The rest of the training questions; their labels serve diagnostics only.
-    unlabeled: Vec<LabeledExample>,
+    /// The rest of the training questions.
+    unlabeled: Vec<UnlabeledExample>,
     test: Vec<LabeledExample>,
 }
 
@@ -98,7 +103,11 @@ impl Experiment {
             .into_iter()
             .map(|entry| Phrase { symbol: entry.symbol, phrase: entry.phrase })
             .collect();
-        let examples = data.examples(domain, Part::Split0)?;
+        let mut examples = data.examples(domain, Part::Split0)?;
+        if config.data.split > 0 {
+            let order = Random::new(config.data.split).permutation(examples.len());
+            examples = order.into_iter().map(|index| examples[index].clone()).collect();
+        }
         let embeddings = if config.data.embeddings.as_os_str().is_empty() {
             Embeddings::default()
         } else {
@@ -115,16 +124,27 @@ impl Experiment {
             });
         }
         let held_out = config.data.held_out;
-        if labeled + held_out > examples.len() {
-            return Err(ExperimentError::NothingHeldOut { held_out, rest: examples.len() - labeled });
+        let (first, rest) = match config.data.held_out_from {
+            HeldOut::Labeled => (labeled.saturating_sub(held_out), labeled),
+            HeldOut::Rest => (labeled, labeled + held_out),
+        };
+        if first == 0 || rest > examples.len() {
+            return Err(ExperimentError::NothingHeldOut {
+                held_out,
+                labeled,
+                rest: examples.len() - labeled,
+            });
         }
         let test = match held_out {
             0 => data.examples(domain, Part::Test)?,
-            _ => examples[labeled..labeled + held_out].to_vec(),
+            _ => examples[first..first + held_out].to_vec(),
         };
         let scene = task.scene();
-        let unlabeled = task.label(&scene, &examples[labeled..])?;
-        let train = task.label(&scene, &examples[..labeled])?;
+        let train = task.label(&scene, &examples[..first])?;
+        let answered = ((examples.len() - rest) as f64 * config.data.answered).round() as usize;
+        let unlabeled = task.label(&scene, &examples[rest..])?.into_iter().enumerate();
+        let unlabeled =
+            unlabeled.map(|(index, example)| UnlabeledExample::hide(example, index < answered)).collect();
         let test = task.label(&scene, &test)?;
         Ok(Experiment { config, task, embeddings, train, unlabeled, test })
     }
@@ -144,8 +164,8 @@ impl Experiment {
         &self.train
     }
 
-    /// The training questions that are not labeled. They carry their labels for diagnostics, which training never sees.
-    pub fn unlabeled_examples(&self) -> &[LabeledExample] {
+    /// The training questions that are not labeled.
+    pub fn unlabeled_examples(&self) -> &[UnlabeledExample] {
         &self.unlabeled
     }
 

@@ -1,5 +1,6 @@
 //! A dataset and the world it is about, ready for a parser.
 
+use crate::Answer;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xpr_data::{DataError, Embeddings, Example};
@@ -41,6 +42,28 @@ pub struct LabeledExample {
     pub program: Program,
     /// What comes of running that.
     pub outcome: Outcome,
+}
+
+/// A question nobody labeled.
+#[derive(Clone, Debug)]
+pub struct UnlabeledExample {
+    /// As the parser sees it.
+    pub question: Question,
+    /// Its answer, if it is known: then programs are rewarded for finding it.
+    pub answer: Option<Answer>,
+    /// The right program where a benchmark has it: for diagnostics, which training never sees.
+    pub gold: Option<Program>,
+}
+
+impl UnlabeledExample {
+    /// A labeled example without its label; with its answer if `answered`.
+    pub fn hide(example: LabeledExample, answered: bool) -> Self {
+        UnlabeledExample {
+            answer: Answer::of(&example.outcome).filter(|_| answered),
+            question: example.question,
+            gold: Some(example.program),
+        }
+    }
 }
 
 /// A world, the language its programs are in, and how people talk about it.
@@ -122,6 +145,11 @@ impl Task {
     pub fn word_table(&self, embeddings: &Embeddings, size: usize, random: Random) -> Matrix {
         let size = if embeddings.size > 0 { embeddings.size } else { size };
         self.vocabulary.table(size, &embeddings.vectors, random)
+    }
+
+    /// The language of its programs.
+    pub fn language(&self) -> &dyn Language {
+        &self.language
     }
 
     /// The words.

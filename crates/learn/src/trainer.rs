@@ -1,12 +1,12 @@
 //! The training loop: labeled programs, and what running programs says of unlabeled questions (Eq. 1 of the paper).
 
 use crate::checkpoint::{self, CheckpointError};
-use crate::objectives::{Candidates, Objective};
-use crate::{Fallback, Judge, LabeledExample, LearnConfig, TrainConfig};
+use crate::explore::{UnlabeledReport, explore};
+use crate::{Judge, LabeledExample, LearnConfig, TrainConfig, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use xpr_nn::{Adam, AdamState, Gradients, Random, Schedule};
-use xpr_parser::{Candidate, Model, Parser, Question, Weighted};
+use xpr_parser::{Model, Parser, Question, Weighted};
 
 /// A model in training.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ pub struct Trainer {
     state: AdamState,
     gradients: Gradients,
 }
+
+/// Credit below this is not worth scoring its program again: of a thousand such candidates, the best is worth more.
+const NEGLIGIBLE: f64 = 1e-3;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,28 +38,13 @@ pub struct StepReport {
     pub unlabeled: Option<UnlabeledReport>,
 }
 
-/// What unlabeled questions brought; means over the batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct UnlabeledReport {
-    /// The objective's loss.
-    pub loss: f64,
-    /// The share of candidates that are rewarded.
-    pub rewarded: f64,
-    /// The probability of all candidates together.
-    pub mass: f64,
-    /// The share of questions whose right program is among the rewarded candidates: section 5.3's coverage.
-    pub coverage: f64,
-    /// The share of programs that did not have to be run. Not in a run's metrics: it depends on when the run was
-    /// last gone on with, and they must not.
-    #[serde(skip)]
-    pub known: f64,
-}
-
 /// Where the time of a step went.
 #[derive(Clone, Copy, Debug)]
 pub struct StepTiming {
-    /// Searching and running programs for unlabeled questions.
+    /// Searching programs for unlabeled questions.
     pub search: Duration,
+    /// Running them.
+    pub execution: Duration,
     /// Forward and backward.
     pub gradient: Duration,
     /// The optimiser.
@@ -103,7 +91,7 @@ impl Trainer {
     pub fn step(
         &mut self,
         labeled: &[LabeledExample],
-        unlabeled: &[LabeledExample],
+        unlabeled: &[UnlabeledExample],
         judge: &mut Judge<'_>,
     ) -> (StepReport, StepTiming) {
         let start = Instant::now();
@@ -126,8 +114,8 @@ impl Trainer {
         let found = match (self.learn.objective, joint) {
             (Some(objective), Some(joint_step)) => {
                 let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
-                let examples: Vec<&LabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
-                Some((self.explore(objective, &examples, judge), examples))
+                let examples: Vec<&UnlabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
+                Some((explore(&self.model, objective, &self.learn, &examples, judge), examples))
             }
             _ => None,
         };
@@ -139,7 +127,7 @@ impl Trainer {
             questions.extend(examples.iter().map(|example| &example.question));
             for (question, credits) in explored.credits.iter().enumerate() {
                 for (candidate, credit) in explored.candidates[question].iter().zip(credits) {
-                    if *credit != 0.0 {
+                    if credit.abs() >= NEGLIGIBLE {
                         let weight = (factor * credit) as f32;
                         programs.push(Weighted {
                             question: first + question,
@@ -160,8 +148,13 @@ impl Trainer {
         );
         let between = Instant::now();
         let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.gradients, rate);
-        let timing =
-            StepTiming { search: searched, gradient: between - start - searched, update: between.elapsed() };
+        let execution = found.as_ref().map_or(Duration::ZERO, |(explored, _)| explored.execution);
+        let timing = StepTiming {
+            search: searched - execution,
+            execution,
+            gradient: between - start - searched,
+            update: between.elapsed(),
+        };
         let of_labeled = logs.iter().zip(&programs).filter(|(_, program)| program.weight == weight);
         let loss = -of_labeled.map(|(log, _)| f64::from(*log)).sum::<f64>() / batch.len().max(1) as f64;
         (StepReport { step: step + 1, loss, rate, gradient, unlabeled: report }, timing)
@@ -176,42 +169,6 @@ impl Trainer {
             power: self.config.power,
         }
     }
-
-    /// Searches programs for unlabeled questions, runs them, and asks the objective.
-    fn explore(&self, objective: Objective, examples: &[&LabeledExample], judge: &mut Judge<'_>) -> Explored {
-        let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-        let candidates = self.model.candidates(&questions, self.learn.beam);
-        let mut report = UnlabeledReport::default();
-        let share = 1.0 / examples.len().max(1) as f64;
-        let mut all_credits = Vec::with_capacity(examples.len());
-        for (example, candidates) in examples.iter().zip(&candidates) {
-            let rewarded: Vec<bool> =
-                candidates.iter().map(|candidate| judge.rewards(&candidate.program)).collect();
-            let logs: Vec<f64> =
-                candidates.iter().map(|candidate| f64::from(candidate.log_probability)).collect();
-            let seen = Candidates { log_probabilities: &logs, rewarded: &rewarded };
-            let credit = objective.credit(seen).or_else(|| match self.learn.fallback {
-                Fallback::Repulsion => Objective::Repulsion.credit(seen),
-                Fallback::Skip => None,
-            });
-            let gold = candidates.iter().position(|candidate| candidate.program == example.program);
-            let count = rewarded.iter().filter(|rewarded| **rewarded).count();
-            report.rewarded += share * count as f64 / candidates.len().max(1) as f64;
-            report.mass += share * logs.iter().map(|log| log.exp()).sum::<f64>().min(1.0);
-            report.coverage += share * f64::from(u8::from(gold.is_some_and(|gold| rewarded[gold])));
-            report.loss += share * credit.as_ref().map_or(0.0, |credit| credit.loss);
-            all_credits.push(credit.map_or_else(|| vec![0.0; candidates.len()], |credit| credit.credit));
-        }
-        report.known = judge.hit_rate();
-        Explored { candidates, credits: all_credits, report }
-    }
-}
-
-/// What search and running brought for a batch of unlabeled questions.
-struct Explored {
-    candidates: Vec<Vec<Candidate>>,
-    credits: Vec<Vec<f64>>,
-    report: UnlabeledReport,
 }
 
 /// The examples of a step: passes over all of them, each in an order of its own.

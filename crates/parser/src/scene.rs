@@ -30,6 +30,13 @@ pub struct Question {
     pub(crate) relations: Arc<[u8]>,
 }
 
+impl Question {
+    /// How many words it has.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+}
+
 impl Scene {
     /// The scene of an environment; `vocabulary` should know the words of its items.
     pub fn new(grammar: Grammar, environment: &dyn Environment, vocabulary: &Vocabulary) -> Self {

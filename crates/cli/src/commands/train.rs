@@ -92,11 +92,16 @@ impl Observer for Progress {
         self.loss = if self.loss.is_nan() { report.loss } else { 0.95 * self.loss + 0.05 * report.loss };
         self.bar.set_position(report.step as u64);
         let unlabeled = report.unlabeled.map_or_else(String::new, |unlabeled| {
+            let gold = unlabeled.gold.map_or_else(String::new, |gold| {
+                format!(", {:.0} % covered, gold at {:.1}", 100.0 * gold.coverage, gold.gold_rank)
+            });
             format!(
-                "  unlabeled {:.3}, {:.0} % rewarded, {:.0} % covered, {:.0} % known",
+                "  unlabeled {:.3}, {:.0} % rewarded, mass {:.2}, length ratio {:.2}, gap {:.2}{gold}, {:.0} % known",
                 unlabeled.loss,
                 100.0 * unlabeled.rewarded,
-                100.0 * unlabeled.coverage,
+                unlabeled.mass,
+                unlabeled.length_ratio,
+                unlabeled.gap,
                 100.0 * unlabeled.known
             )
         });
