@@ -1,186 +1,9 @@
-//! Types and productions, and which of them an environment leaves usable.
+//! Productions, and which of them an environment leaves usable.
 
+use crate::signatures::{Action, Rule, RuleId, Signatures, TypeId};
 use crate::{Item, ItemId};
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use thiserror::Error;
-
-/// The type of a place in a program (a non-terminal of the grammar).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TypeId(u16);
-
-/// Identifies a rule; the same in every environment, so that a model can learn it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleId(u16);
-
-/// A kind of item; pointers accept items by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ItemKind(u16);
-
-impl TypeId {
-    /// The index among [`Signatures::types`].
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
-
-impl ItemKind {
-    /// The index among the kinds of its language, in order of addition.
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
-
-impl RuleId {
-    /// The rule with an index among [`Signatures::rules`].
-    pub fn from_index(index: usize) -> Self {
-        RuleId(small_index(index + 1))
-    }
-
-    /// The index among [`Signatures::rules`].
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
-
-/// One step of writing a program: apply a rule, or point to an item of the environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Action {
-    /// Apply a rule; its arguments come next, left to right.
-    Rule(RuleId),
-    /// Point to an item; nothing is left to say here.
-    Item(ItemId),
-}
-
-/// A function application: one action, whatever the function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// A name that is unique in the language.
-    pub name: String,
-    /// The type of what it builds.
-    pub result: TypeId,
-    /// The types of its arguments, in order.
-    pub arguments: Box<[TypeId]>,
-}
-
-#[derive(Clone, Debug)]
-struct Type {
-    name: String,
-    /// Types whose programs this type also accepts.
-    includes: Vec<TypeId>,
-    /// Kinds of items this type accepts.
-    kinds: Vec<ItemKind>,
-}
-
-/// What a language brings to a grammar: types, rules, and the kinds of items it points to.
-#[derive(Clone, Debug)]
-pub struct Signatures {
-    types: Vec<Type>,
-    rules: Vec<Rule>,
-    kinds: Vec<String>,
-    by_name: FxHashMap<String, RuleId>,
-}
-
-impl Signatures {
-    /// Starts a language whose whole programs have the type `root`.
-    pub fn new(root: &str) -> Self {
-        let mut signatures =
-            Signatures { types: vec![], rules: vec![], kinds: vec![], by_name: FxHashMap::default() };
-        signatures.ty(root);
-        signatures
-    }
-
-    /// The type of whole programs.
-    pub fn root(&self) -> TypeId {
-        TypeId(0)
-    }
-
-    /// Adds a type.
-    pub fn ty(&mut self, name: &str) -> TypeId {
-        self.types.push(Type { name: name.to_owned(), includes: vec![], kinds: vec![] });
-        TypeId(small_index(self.types.len()))
-    }
-
-    /// Adds a kind of item.
-    pub fn kind(&mut self, name: &str) -> ItemKind {
-        self.kinds.push(name.to_owned());
-        ItemKind(small_index(self.kinds.len()))
-    }
-
-    /// Adds a rule.
-    ///
-    /// # Panics
-    /// If the name is taken: a language defines each of its rules once.
-    pub fn rule(&mut self, name: &str, result: TypeId, arguments: &[TypeId]) -> RuleId {
-        self.rules.push(Rule { name: name.to_owned(), result, arguments: arguments.into() });
-        let id = RuleId(small_index(self.rules.len()));
-        let earlier = self.by_name.insert(name.to_owned(), id);
-        assert!(earlier.is_none(), "two rules are called `{name}`");
-        id
-    }
-
-    /// Lets `wide` accept everything that `narrow` accepts. No action is spent on the step.
-    pub fn includes(&mut self, wide: TypeId, narrow: TypeId) {
-        self.types[wide.index()].includes.push(narrow);
-    }
-
-    /// Lets `ty` point to items of `kind`.
-    pub fn points(&mut self, ty: TypeId, kind: ItemKind) {
-        self.types[ty.index()].kinds.push(kind);
-    }
-
-    /// All rules; a [`RuleId`] is an index here.
-    pub fn rules(&self) -> &[Rule] {
-        &self.rules
-    }
-
-    /// The number of kinds of items.
-    pub fn kinds(&self) -> usize {
-        self.kinds.len()
-    }
-
-    /// The number of types.
-    pub fn types(&self) -> usize {
-        self.types.len()
-    }
-
-    /// The name of a type.
-    pub fn type_name(&self, ty: TypeId) -> &str {
-        &self.types[ty.index()].name
-    }
-
-    /// The rule called `name`.
-    pub fn find_rule(&self, name: &str) -> Option<RuleId> {
-        self.by_name.get(name).copied()
-    }
-
-    /// Joins the language with an environment's items.
-    ///
-    /// # Errors
-    /// If no whole program can be written with these items.
-    pub fn grammar(&self, items: &[Item]) -> Result<Grammar, GrammarError> {
-        Grammar::new(self.clone(), items)
-    }
-
-    /// The types that `ty` accepts, itself included.
-    fn closure(&self, ty: TypeId) -> Vec<TypeId> {
-        let mut seen = vec![ty];
-        let mut next = 0;
-        while next < seen.len() {
-            for &narrow in &self.types[seen[next].index()].includes {
-                if !seen.contains(&narrow) {
-                    seen.push(narrow);
-                }
-            }
-            next += 1;
-        }
-        seen
-    }
-}
-
-/// The index of the last of `len` elements, as a small integer.
-fn small_index(len: usize) -> u16 {
-    u16::try_from(len - 1).expect("a language has fewer than 65,536 types, rules and kinds")
-}
 
 /// Why a language and an environment make no grammar.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -222,9 +45,22 @@ impl Allowed<'_> {
 /// environment item can fill is left out, and so is everything that needs such a rule.
 #[derive(Clone, Debug)]
 pub struct Grammar {
-    signatures: Signatures,
+    structure: Arc<Structure>,
     items: usize,
-    places: Vec<Place>,
+    /// One a type. Grammars of one language share what they have in common.
+    places: Vec<Arc<Place>>,
+}
+
+/// What follows from the signatures alone.
+#[derive(Debug)]
+struct Structure {
+    signatures: Signatures,
+    /// For each type, the types that accept it, itself included.
+    wider: Vec<Vec<TypeId>>,
+    /// For each type, the rules with such an argument.
+    users: Vec<Vec<RuleId>>,
+    /// For each kind of items, the types that accept it.
+    pointing: Vec<Vec<TypeId>>,
 }
 
 /// What is allowed where one type is expected.
@@ -232,94 +68,155 @@ pub struct Grammar {
 struct Place {
     rules: Vec<RuleId>,
     items: Vec<ItemId>,
-    /// The same two as sets, one bit an action: rules first, then items.
+    /// The same two as sets, one bit an action: rules first, then items. What is beyond the end is not in.
     members: Vec<u64>,
     /// The actions of the shortest program of this type; `None` if there is none.
     shortest: Option<u32>,
 }
 
-impl Grammar {
-    fn new(signatures: Signatures, items: &[Item]) -> Result<Self, GrammarError> {
-        let rule_count = signatures.rules.len();
-        let mut places = vec![Place::default(); signatures.types.len()];
-        for (index, place) in places.iter_mut().enumerate() {
-            let accepted = signatures.closure(TypeId(index as u16));
-            place.rules = (0..rule_count as u16)
-                .map(RuleId)
-                .filter(|rule| accepted.contains(&signatures.rules[rule.index()].result))
-                .collect();
-            place.items = (0..items.len() as u32)
-                .map(ItemId)
-                .filter(|item| {
-                    accepted
-                        .iter()
-                        .any(|ty| signatures.types[ty.index()].kinds.contains(&items[item.index()].kind))
-                })
-                .collect();
-            place.shortest = (!place.items.is_empty()).then_some(1);
-        }
+impl Place {
+    fn contains(&self, bit: usize) -> bool {
+        self.members.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
 
-        // Shortest programs, by relaxation: each round can only shorten, and lengths are positive.
-        loop {
-            let mut changed = false;
-            for index in 0..places.len() {
-                let through_rules = places[index]
-                    .rules
-                    .iter()
-                    .filter_map(|rule| shortest_application(&signatures, &places, *rule))
-                    .min();
-                let best = [places[index].shortest, through_rules].into_iter().flatten().min();
-                if best != places[index].shortest {
-                    places[index].shortest = best;
-                    changed = true;
+    fn insert(&mut self, bit: usize) {
+        if self.members.len() <= bit / 64 {
+            self.members.resize(bit / 64 + 1, 0);
+        }
+        self.members[bit / 64] |= 1 << (bit % 64);
+    }
+}
+
+impl Structure {
+    fn new(signatures: Signatures) -> Self {
+        let mut wider = vec![vec![]; signatures.types()];
+        let mut users = vec![vec![]; signatures.types()];
+        let mut pointing = vec![vec![]; signatures.kinds()];
+        for ty in signatures.type_ids() {
+            for narrow in signatures.accepted(ty) {
+                wider[narrow.index()].push(ty);
+                for kind in signatures.pointed_kinds(narrow) {
+                    let types: &mut Vec<TypeId> = &mut pointing[kind.index()];
+                    if !types.contains(&ty) {
+                        types.push(ty);
+                    }
                 }
             }
-            if !changed {
-                break;
+        }
+        for rule in signatures.rule_ids() {
+            for argument in &signatures.rules()[rule.index()].arguments {
+                let rules: &mut Vec<RuleId> = &mut users[argument.index()];
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
             }
         }
+        Structure { signatures, wider, users, pointing }
+    }
+}
 
-        if places[signatures.root().index()].shortest.is_none() {
-            let missing = signatures
-                .kinds
-                .iter()
-                .enumerate()
-                .filter(|(kind, _)| items.iter().all(|item| usize::from(item.kind.0) != *kind))
-                .map(|(_, name)| name.as_str())
-                .collect::<Vec<_>>();
+impl Grammar {
+    pub(crate) fn new(signatures: Signatures, items: &[Item]) -> Result<Self, GrammarError> {
+        let structure = Arc::new(Structure::new(signatures));
+        let places = vec![Arc::default(); structure.signatures.types()];
+        let mut grammar = Grammar { structure: Arc::clone(&structure), items: 0, places };
+        let mut changed = Vec::new();
+        for rule in structure.signatures.rule_ids() {
+            grammar.offer(rule, &mut changed);
+        }
+        grammar.spread(changed);
+        let grammar = grammar.with_items(items);
+
+        let signatures = grammar.signatures();
+        if grammar.shortest(signatures.root()).is_none() {
+            let absent = |kind: &usize| items.iter().all(|item| item.kind.index() != *kind);
+            let missing: Vec<&str> =
+                (0..signatures.kinds()).filter(absent).map(|kind| signatures.kind_name(kind)).collect();
             return Err(GrammarError::NoProgram {
                 root: signatures.type_name(signatures.root()).to_owned(),
                 missing: missing.join(", "),
             });
         }
+        Ok(grammar)
+    }
 
-        let usable: Vec<bool> = (0..rule_count as u16)
-            .map(|rule| shortest_application(&signatures, &places, RuleId(rule)).is_some())
-            .collect();
-        for place in &mut places {
-            place.rules.retain(|rule| usable[rule.index()]);
-            place.members = vec![0; (rule_count + items.len()).div_ceil(64)];
-            let rules = place.rules.iter().map(|rule| rule.index());
-            for bit in rules.chain(place.items.iter().map(|item| rule_count + item.index())) {
-                place.members[bit / 64] |= 1 << (bit % 64);
+    /// The same grammar with more items, which get the ids after those it has.
+    ///
+    /// Rules and earlier items keep their ids. A rule that only an extra item completes is offered from now on. Only
+    /// places where something changes are copied, so the values of a question can be added while it waits.
+    #[must_use]
+    pub fn with_items(&self, extra: &[Item]) -> Grammar {
+        let mut grammar = self.clone();
+        let structure = Arc::clone(&self.structure);
+        let rule_count = structure.signatures.rules().len();
+        let mut changed = Vec::new();
+        for (index, item) in extra.iter().enumerate() {
+            let index = self.items + index;
+            for &ty in structure.pointing.get(item.kind.index()).map_or(&[][..], Vec::as_slice) {
+                let place = Arc::make_mut(&mut grammar.places[ty.index()]);
+                place.items.push(ItemId(index as u32));
+                place.insert(rule_count + index);
+                if place.shortest != Some(1) {
+                    place.shortest = Some(1);
+                    changed.push(ty);
+                }
             }
         }
-        Ok(Grammar { signatures, items: items.len(), places })
+        grammar.items += extra.len();
+        grammar.spread(changed);
+        grammar
+    }
+
+    /// Offers what types with a new shortest program make possible, until nothing changes: lengths are
+    /// positive and only get shorter.
+    fn spread(&mut self, mut changed: Vec<TypeId>) {
+        let structure = Arc::clone(&self.structure);
+        while let Some(ty) = changed.pop() {
+            for &rule in &structure.users[ty.index()] {
+                self.offer(rule, &mut changed);
+            }
+        }
+    }
+
+    /// Offers a rule wherever its result is accepted, if it can be completed; notes types with a new shortest program.
+    fn offer(&mut self, rule: RuleId, changed: &mut Vec<TypeId>) {
+        let structure = Arc::clone(&self.structure);
+        let Rule { result, arguments, .. } = &structure.signatures.rules()[rule.index()];
+        let length = arguments
+            .iter()
+            .try_fold(1u32, |sum, ty| Some(sum.saturating_add(self.places[ty.index()].shortest?)));
+        let Some(length) = length else { return };
+        for &ty in &structure.wider[result.index()] {
+            let place = &self.places[ty.index()];
+            let shorter = place.shortest.is_none_or(|shortest| length < shortest);
+            if !shorter && place.contains(rule.index()) {
+                continue;
+            }
+            let place = Arc::make_mut(&mut self.places[ty.index()]);
+            if let Err(position) = place.rules.binary_search(&rule) {
+                place.rules.insert(position, rule);
+                place.insert(rule.index());
+            }
+            if shorter {
+                place.shortest = Some(length);
+                changed.push(ty);
+            }
+        }
     }
 
     /// The language's side of the grammar.
     pub fn signatures(&self) -> &Signatures {
-        &self.signatures
+        &self.structure.signatures
     }
 
     /// The type of whole programs.
     pub fn root(&self) -> TypeId {
-        self.signatures.root()
+        self.signatures().root()
     }
 
     /// All types, in order of their indices.
     pub fn type_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
-        (0..self.signatures.types.len() as u16).map(TypeId)
+        self.signatures().type_ids()
     }
 
     /// The number of items this grammar was made for.
@@ -330,7 +227,7 @@ impl Grammar {
     /// The types an action asks for, in order; none for a pointer.
     pub fn arguments(&self, action: Action) -> &[TypeId] {
         match action {
-            Action::Rule(rule) => &self.signatures.rules[rule.index()].arguments,
+            Action::Rule(rule) => &self.signatures().rules()[rule.index()].arguments,
             Action::Item(_) => &[],
         }
     }
@@ -343,13 +240,13 @@ impl Grammar {
 
     /// Whether `action` may be taken where `ty` is expected. Constant time.
     pub fn allows(&self, ty: TypeId, action: Action) -> bool {
-        let rule_count = self.signatures.rules.len();
+        let rule_count = self.signatures().rules().len();
         let bit = match action {
             Action::Rule(rule) if rule.index() < rule_count => rule.index(),
             Action::Item(item) if item.index() < self.items => rule_count + item.index(),
             _ => return false,
         };
-        self.places[ty.index()].members[bit / 64] >> (bit % 64) & 1 == 1
+        self.places[ty.index()].contains(bit)
     }
 
     /// The number of actions in the shortest program of type `ty`, if there is a program at all.
@@ -358,15 +255,10 @@ impl Grammar {
     }
 }
 
-/// The length of the shortest application of `rule`, if all of its arguments can be completed.
-fn shortest_application(signatures: &Signatures, places: &[Place], rule: RuleId) -> Option<u32> {
-    let arguments = &signatures.rules[rule.index()].arguments;
-    arguments.iter().try_fold(1u32, |sum, ty| Some(sum.saturating_add(places[ty.index()].shortest?)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ItemKind;
 
     /// `Answer → all(Type) | join(Answer, Property)`, `Property → flip(Property)`.
     fn language() -> (Signatures, ItemKind, ItemKind) {
@@ -394,7 +286,7 @@ mod tests {
         let bare = language.grammar(&[Item::new(ty, "", "t")]).unwrap();
         let rules = bare.allowed(bare.root()).rules;
         assert_eq!(rules, [language.find_rule("all").unwrap()]);
-        let property = TypeId(1);
+        let property = bare.type_ids().nth(1).unwrap();
         assert!(bare.allowed(property).is_empty());
         assert_eq!(bare.shortest(property), None);
     }
@@ -415,15 +307,67 @@ mod tests {
         let items: Vec<Item> =
             (0..200).map(|i| Item::new(if i % 3 == 0 { ty } else { property }, "", i.to_string())).collect();
         let grammar = language.grammar(&items).unwrap();
-        for index in 0..language.types() {
-            let place = TypeId(index as u16);
+        for place in grammar.type_ids() {
             let allowed = grammar.allowed(place);
-            for rule in (0..4).map(RuleId) {
+            for rule in (0..4).map(RuleId::from_index) {
                 assert_eq!(grammar.allows(place, Action::Rule(rule)), allowed.rules.contains(&rule));
             }
             for item in (0..201).map(ItemId) {
                 assert_eq!(grammar.allows(place, Action::Item(item)), allowed.items.contains(&item));
             }
         }
+    }
+
+    /// Everything a grammar says.
+    fn described(grammar: &Grammar) -> Vec<(Vec<RuleId>, Vec<ItemId>, Option<usize>)> {
+        let places = grammar.type_ids().map(|ty| {
+            let allowed = grammar.allowed(ty);
+            (allowed.rules.to_vec(), allowed.items.to_vec(), grammar.shortest(ty))
+        });
+        places.collect()
+    }
+
+    #[test]
+    fn extra_items_make_the_grammar_that_all_items_make() {
+        let (language, property, ty) = language();
+        let items: Vec<Item> =
+            (0..9).map(|i| Item::new(if i % 3 == 0 { ty } else { property }, "", i.to_string())).collect();
+        let whole = language.grammar(&items).unwrap();
+        for split in 1..=items.len() {
+            let base = language.grammar(&items[..split]).unwrap();
+            let before = described(&base);
+            let extended = base.with_items(&items[split..]);
+            assert_eq!(described(&extended), described(&whole));
+            assert_eq!(extended.items(), items.len());
+            // The base is as it was, and so is a grammar extended by nothing.
+            assert_eq!(described(&base), before);
+            assert_eq!(described(&whole.with_items(&[])), described(&whole));
+            for place in whole.type_ids() {
+                for item in (0..10).map(|id| Action::Item(ItemId(id))) {
+                    assert_eq!(extended.allows(place, item), whole.allows(place, item));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_that_an_extra_item_completes_is_offered() {
+        let (language, property, ty) = language();
+        let bare = language.grammar(&[Item::new(ty, "", "t")]).unwrap();
+        let join = Action::Rule(language.find_rule("join").unwrap());
+        assert!(!bare.allows(bare.root(), join));
+        let extended = bare.with_items(&[Item::new(property, "", "p")]);
+        assert!(extended.allows(extended.root(), join));
+        assert!(!bare.allows(bare.root(), join));
+        assert_eq!(extended.allowed(extended.root()).rules.len(), 2);
+    }
+
+    #[test]
+    fn places_that_an_extra_item_does_not_change_are_shared() {
+        let (language, property, ty) = language();
+        let base = language.grammar(&[Item::new(ty, "", "t"), Item::new(property, "", "p")]).unwrap();
+        let extended = base.with_items(&[Item::new(property, "", "q")]);
+        let shared = |index: usize| Arc::ptr_eq(&base.places[index], &extended.places[index]);
+        assert_eq!([shared(0), shared(1), shared(2)], [true, false, true]);
     }
 }

@@ -50,9 +50,11 @@ mod grammar;
 pub mod lambda_dcs;
 mod language;
 mod program;
+mod signatures;
 pub mod sql;
 
 pub use environment::{Environment, Item, ItemId, Relation, RelationKind};
-pub use grammar::{Action, Allowed, Grammar, GrammarError, ItemKind, Rule, RuleId, Signatures, TypeId};
+pub use grammar::{Allowed, Grammar, GrammarError};
 pub use language::{Language, ReadError, SyntaxError};
 pub use program::{ActionError, Derivation, Node, Program};
+pub use signatures::{Action, ItemKind, Rule, RuleId, Signatures, TypeId};

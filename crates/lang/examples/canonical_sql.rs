@@ -1,0 +1,56 @@
+//! Reads SQL from standard input, one query a line, and writes each in canonical form with the number of its actions:
+//! `cargo run --release -p xpr-lang --example canonical_sql -- schema.json < queries.sql`
+//!
+//! The schema is JSON: `{"table": {"column": "text" | "number" | "time" | "boolean" | "other"}}`.
+#![allow(clippy::print_stdout, reason = "a program for the command line")]
+
+use std::io::BufRead;
+use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table, Value};
+use xpr_lang::{Environment, Language};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("the path of a schema is missing")?;
+    let language = Sql::new(schema(&serde_json::from_str(&std::fs::read_to_string(path)?)?)?);
+    let fixed = SqlEnvironment::new(&language);
+    let grammar = language.signatures().grammar(fixed.items())?;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let round_trip = || -> Result<String, Box<dyn std::error::Error>> {
+            let literals = language.parse(&line)?.literals();
+            let values: Vec<Value> = literals.into_iter().map(|literal| Value::new(literal, "")).collect();
+            let environment = fixed.with_values(&language, &values);
+            let grammar = grammar.with_items(&environment.items()[fixed.fixed_items()..]);
+            let program = language.read(&line, &grammar, &environment)?;
+            let text = language.write(&program, &grammar, &environment);
+            if language.read(&text, &grammar, &environment)? != program {
+                return Err(format!("not a fixed point: {text}").into());
+            }
+            Ok(format!("{}\t{text}", program.actions().len()))
+        };
+        match round_trip() {
+            Ok(result) => println!("{result}"),
+            Err(error) => println!("-\t{error}"),
+        }
+    }
+    Ok(())
+}
+
+fn schema(json: &serde_json::Value) -> Result<Schema, Box<dyn std::error::Error>> {
+    let mut schema = Schema::default();
+    for (name, columns) in json.as_object().ok_or("a schema is an object of tables")? {
+        let columns = columns.as_object().ok_or("a table is an object of columns")?;
+        let columns = columns.iter().map(|(name, ty)| {
+            let ty = match ty.as_str() {
+                Some("text") => ColumnType::Text,
+                Some("number") => ColumnType::Number,
+                Some("time") => ColumnType::Time,
+                Some("boolean") => ColumnType::Boolean,
+                _ => ColumnType::Other,
+            };
+            Column { name: name.clone(), ty }
+        });
+        let columns = columns.collect();
+        schema.tables.push(Table { name: name.clone(), columns, primary_key: vec![], foreign_keys: vec![] });
+    }
+    Ok(schema)
+}

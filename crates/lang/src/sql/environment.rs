@@ -1,0 +1,222 @@
+//! A database as the parser sees it: tables, columns, and the values of one question.
+
+use super::identifier::phrase;
+use super::language::Sql;
+use super::literal::Literal;
+use super::schema::{ColumnId, Schema, TableId};
+use crate::{Environment, Item, ItemId, Relation, RelationKind};
+use rustc_hash::FxHashMap;
+
+/// A value that a question may mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// How a program says it.
+    pub literal: Literal,
+    /// How the question says it.
+    pub phrase: String,
+    /// The columns it was found in.
+    pub columns: Vec<ColumnId>,
+}
+
+impl Value {
+    /// A value found in no column in particular.
+    pub fn new(literal: Literal, phrase: impl Into<String>) -> Self {
+        Value { literal, phrase: phrase.into(), columns: vec![] }
+    }
+}
+
+/// Numbers that queries need and no question says: the row `LIMIT 1` asks for, the nothing that is compared with.
+const CONSTANTS: [i64; 2] = [0, 1];
+
+/// How two items hang together: RAT-SQL's relations, and where values are found.
+///
+/// The order is the one of [`RELATION_NAMES`].
+#[derive(Clone, Copy)]
+enum Link {
+    ColumnOf,
+    HasColumn,
+    PrimaryKeyOf,
+    HasPrimaryKey,
+    SameTable,
+    PointsTo,
+    PointedToBy,
+    TablePointsTo,
+    TablePointedToBy,
+    TablesPointToEachOther,
+    FoundIn,
+    Holds,
+}
+
+const RELATION_NAMES: [&str; 12] = [
+    "column of table",
+    "table has column",
+    "primary key of table",
+    "table has primary key",
+    "columns of one table",
+    "column points to column",
+    "column is pointed to by column",
+    "table points to table",
+    "table is pointed to by table",
+    "tables point to each other",
+    "value found in column",
+    "column holds value",
+];
+
+/// Tables and columns first, then the constants 0 and 1, then the values of a question.
+///
+/// All but the values are the same for every question, and have the same ids.
+#[derive(Clone, Debug)]
+pub struct SqlEnvironment {
+    items: Vec<Item>,
+    ids: FxHashMap<String, ItemId>,
+    relations: Vec<Relation>,
+    /// The first column of each table among the items.
+    columns: Vec<u32>,
+    fixed: usize,
+}
+
+impl SqlEnvironment {
+    /// The items of a schema, without the values of a question.
+    pub fn new(language: &Sql) -> Self {
+        let schema = language.schema();
+        let mut environment = SqlEnvironment {
+            items: vec![],
+            ids: FxHashMap::default(),
+            relations: vec![],
+            columns: vec![],
+            fixed: 0,
+        };
+        for (index, table) in schema.tables.iter().enumerate() {
+            let symbol = language.symbols.table(TableId(index as u32));
+            environment.add(Item::new(language.table_kind(), phrase(&table.name), symbol));
+        }
+        for (index, table) in schema.tables.iter().enumerate() {
+            environment.columns.push(environment.items.len() as u32);
+            for (column, definition) in table.columns.iter().enumerate() {
+                let id = ColumnId { table: TableId(index as u32), column: column as u32 };
+                let kind = language.column_kind(definition.ty);
+                environment.add(Item::new(kind, phrase(&definition.name), language.symbols.column(id)));
+            }
+        }
+        for constant in CONSTANTS.map(Literal::integer) {
+            let kind = language.value_kind(constant.kind());
+            environment.add(Item::new(kind, constant.to_string(), constant.to_string()));
+        }
+        environment.fixed = environment.items.len();
+        environment.relations = environment.schema_relations(schema);
+        environment
+    }
+
+    /// The same items and, after them, values. One that is there already keeps its id.
+    #[must_use]
+    pub fn with_values(&self, language: &Sql, values: &[Value]) -> Self {
+        let mut environment = self.clone();
+        for value in values {
+            let symbol = value.literal.to_string();
+            let id = match environment.find(&symbol) {
+                Some(id) => id,
+                None => {
+                    let kind = language.value_kind(value.literal.kind());
+                    environment.add(Item::new(kind, value.phrase.as_str(), symbol))
+                }
+            };
+            for &column in &value.columns {
+                let column = self.column(column);
+                environment.relations.push(relation(id, column, Link::FoundIn));
+                environment.relations.push(relation(column, id, Link::Holds));
+            }
+        }
+        environment.relations[self.relations.len()..].sort_unstable();
+        environment.relations.dedup();
+        environment
+    }
+
+    /// How many items are the same for every question: [`crate::Grammar::with_items`] wants the others.
+    pub fn fixed_items(&self) -> usize {
+        self.fixed
+    }
+
+    /// The item of a table.
+    pub fn table(&self, table: TableId) -> ItemId {
+        ItemId(table.0)
+    }
+
+    /// The item of a column.
+    pub fn column(&self, column: ColumnId) -> ItemId {
+        ItemId(self.columns[column.table.0 as usize] + column.column)
+    }
+
+    fn add(&mut self, item: Item) -> ItemId {
+        let id = ItemId(self.items.len() as u32);
+        // Tables and columns with equal names cannot be told apart by a text; the first is meant.
+        self.ids.entry(item.symbol.clone()).or_insert(id);
+        self.items.push(item);
+        id
+    }
+
+    /// One relation a pair; the more telling one where there are several.
+    fn schema_relations(&self, schema: &Schema) -> Vec<Relation> {
+        let mut links: FxHashMap<(ItemId, ItemId), Link> = FxHashMap::default();
+        for (index, table) in schema.tables.iter().enumerate() {
+            let id = TableId(index as u32);
+            let column = |column: u32| self.column(ColumnId { table: id, column });
+            for here in (0..table.columns.len() as u32).map(column) {
+                links.insert((here, self.table(id)), Link::ColumnOf);
+                links.insert((self.table(id), here), Link::HasColumn);
+                let others = (0..table.columns.len() as u32).map(column).filter(|other| *other != here);
+                links.extend(others.map(|other| ((here, other), Link::SameTable)));
+            }
+            for key in table.primary_key.iter().copied().map(column) {
+                links.insert((key, self.table(id)), Link::PrimaryKeyOf);
+                links.insert((self.table(id), key), Link::HasPrimaryKey);
+            }
+        }
+        for (index, table) in schema.tables.iter().enumerate() {
+            let id = TableId(index as u32);
+            for key in &table.foreign_keys {
+                for (&column, &to) in key.columns.iter().zip(&key.to) {
+                    let from = self.column(ColumnId { table: id, column });
+                    links.insert((from, self.column(to)), Link::PointsTo);
+                    links.insert((self.column(to), from), Link::PointedToBy);
+                    let (here, there) = (self.table(id), self.table(to.table));
+                    let mutual = matches!(
+                        links.get(&(here, there)),
+                        Some(Link::TablePointedToBy | Link::TablesPointToEachOther)
+                    );
+                    let [forth, back] = match mutual || here == there {
+                        true => [Link::TablesPointToEachOther; 2],
+                        false => [Link::TablePointsTo, Link::TablePointedToBy],
+                    };
+                    links.insert((here, there), forth);
+                    links.insert((there, here), back);
+                }
+            }
+        }
+        let mut relations: Vec<Relation> =
+            links.into_iter().map(|((from, to), link)| relation(from, to, link)).collect();
+        relations.sort_unstable();
+        relations
+    }
+}
+
+fn relation(from: ItemId, to: ItemId, link: Link) -> Relation {
+    Relation { from, to, kind: RelationKind(link as u8) }
+}
+
+impl Environment for SqlEnvironment {
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn find(&self, symbol: &str) -> Option<ItemId> {
+        self.ids.get(symbol).copied()
+    }
+
+    fn relation_names(&self) -> &[&'static str] {
+        &RELATION_NAMES
+    }
+
+    fn relations(&self) -> &[Relation] {
+        &self.relations
+    }
+}

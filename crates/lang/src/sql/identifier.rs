@@ -1,0 +1,85 @@
+//! Names as SQL writes them and as people say them.
+
+/// Words that are not names unless quoted: SQLite's keywords, and those its grammar forgives but
+/// others do not.
+const KEYWORDS: &str = " abort action add after all alter always analyze and any as asc attach autoincrement before \
+    begin between by cascade case cast check collate column commit conflict constraint create cross current \
+    current_date current_time current_timestamp database default deferrable deferred delete desc detach distinct do \
+    drop each else end escape except exclude exclusive exists explain fail false fetch filter first following for \
+    foreign from full generated glob group groups having if ignore immediate in index indexed initially inner insert \
+    instead intersect interval into is isnull join key last left like limit match materialized natural no not nothing \
+    notnull null nulls of offset on or order others outer over partition plan pragma preceding primary query raise \
+    range recursive references regexp reindex release rename replace restrict returning right rollback row rows \
+    savepoint select set table temp temporary then ties to transaction trigger true unbounded union unique update \
+    using vacuum values view virtual when where window with within without ";
+
+/// Writes a name, in double quotes where SQL needs them.
+pub(super) fn quoted(name: &str) -> String {
+    let plain = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !KEYWORDS.contains(&format!(" {} ", name.to_ascii_lowercase()));
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// The words of a name: split where case, digits or punctuation say so, in lower case.
+pub(super) fn phrase(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let mut words = String::new();
+    for (index, &here) in characters.iter().enumerate() {
+        if !here.is_alphanumeric() {
+            words.push(' ');
+            continue;
+        }
+        let before = index.checked_sub(1).map(|before| characters[before]);
+        let after = characters.get(index + 1);
+        let starts_word = before.is_some_and(|before| {
+            here.is_numeric() != before.is_numeric()
+                || here.is_uppercase() && before.is_lowercase()
+                // The last capital of `HTMLPage` begins `Page`.
+                || here.is_uppercase() && before.is_uppercase() && after.is_some_and(|next| next.is_lowercase())
+        });
+        if starts_word {
+            words.push(' ');
+        }
+        words.extend(here.to_lowercase());
+    }
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_are_quoted() {
+        for (name, written) in [
+            ("state", "state"),
+            ("STATE_NAME", "STATE_NAME"),
+            ("order", "\"order\""),
+            ("Order", "\"Order\""),
+            ("first name", "\"first name\""),
+            ("2nd", "\"2nd\""),
+            ("a\"b", "\"a\"\"b\""),
+            ("", "\"\""),
+            ("größe", "\"größe\""),
+        ] {
+            assert_eq!(quoted(name), written);
+        }
+    }
+
+    #[test]
+    fn names_are_split_into_words() {
+        for (name, words) in [
+            ("state_name", "state name"),
+            ("stateName", "state name"),
+            ("HTMLPage", "html page"),
+            ("Address1", "address 1"),
+            ("STATE", "state"),
+            ("first name", "first name"),
+            ("_id_", "id"),
+            ("", ""),
+        ] {
+            assert_eq!(phrase(name), words);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The syntax of SQLite, for `sqlparser`.
+
+use sqlparser::dialect::{Dialect, SQLiteDialect};
+use std::any::TypeId;
+
+/// `sqlparser`'s own dialect but for `MATCH` and `REGEXP`: the code for these panics on bad syntax, and a
+/// tree has no use for them.
+#[derive(Debug)]
+pub(super) struct Sqlite;
+
+impl Dialect for Sqlite {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<SQLiteDialect>()
+    }
+
+    fn is_delimited_identifier_start(&self, character: char) -> bool {
+        matches!(character, '`' | '"' | '[')
+    }
+
+    fn is_identifier_start(&self, character: char) -> bool {
+        character.is_ascii_alphabetic() || character == '_' || !character.is_ascii()
+    }
+
+    fn is_identifier_part(&self, character: char) -> bool {
+        self.is_identifier_start(character) || character.is_ascii_digit() || character == '$'
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_in_empty_list(&self) -> bool {
+        true
+    }
+
+    fn supports_limit_comma(&self) -> bool {
+        true
+    }
+
+    fn supports_notnull_operator(&self) -> bool {
+        true
+    }
+}

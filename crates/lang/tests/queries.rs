@@ -1,0 +1,104 @@
+//! Queries in the styles of text-to-SQL datasets, over invented databases: to actions and back.
+//!
+//! `queries/*.sql` have a schema on top (`-- table(column type, …)`, types as in [`ColumnType`]) and then one query a
+//! line. The text of each is read, written, and read again; `refused.sql` lists what is refused, and why.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table, Value, check};
+use xpr_lang::{Environment, Language, Program};
+
+/// The schema and the queries of a file.
+fn parse(file: &str) -> (Schema, Vec<&str>) {
+    let mut schema = Schema::default();
+    let mut queries = Vec::new();
+    for line in file.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Some(table) = line.strip_prefix("-- ") else {
+            queries.push(line);
+            continue;
+        };
+        let Some((name, columns)) = table.strip_suffix(')').and_then(|table| table.split_once('(')) else {
+            continue;
+        };
+        let column = |column: &str| {
+            let (name, ty) = column.trim().rsplit_once(' ').unwrap();
+            let ty = match ty {
+                "text" => ColumnType::Text,
+                "number" => ColumnType::Number,
+                "time" => ColumnType::Time,
+                "boolean" => ColumnType::Boolean,
+                "other" => ColumnType::Other,
+                unknown => panic!("{unknown} is no type"),
+            };
+            Column { name: name.trim_matches('"').to_owned(), ty }
+        };
+        let columns = columns.split(',').map(column).collect();
+        schema.tables.push(Table {
+            name: name.to_owned(),
+            columns,
+            primary_key: vec![],
+            foreign_keys: vec![],
+        });
+    }
+    (schema, queries)
+}
+
+/// The canonical text of a query, and its program's length, after the whole way there and back.
+fn round_trip(language: &Sql, fixed: &SqlEnvironment, text: &str) -> Result<(String, Program), String> {
+    let query = language.parse(text).map_err(|error| error.to_string())?;
+    let values: Vec<Value> = query.literals().into_iter().map(|literal| Value::new(literal, "")).collect();
+    let environment = fixed.with_values(language, &values);
+    let grammar = language.signatures().grammar(environment.items()).unwrap();
+    let program = language.read(text, &grammar, &environment).map_err(|error| error.to_string())?;
+    assert_eq!(language.decode(&program, &environment), query, "{text}");
+    let canonical = language.write(&program, &grammar, &environment);
+    assert_eq!(language.read(&canonical, &grammar, &environment).as_ref(), Ok(&program), "{canonical}");
+    Ok((canonical, program))
+}
+
+#[test]
+fn queries_survive_the_way_to_actions_and_back() {
+    let files = [
+        ("university", include_str!("queries/university.sql")),
+        ("shop", include_str!("queries/shop.sql")),
+        ("papers", include_str!("queries/papers.sql")),
+        ("flights", include_str!("queries/flights.sql")),
+    ];
+    let (mut count, mut failures) = (0, Vec::new());
+    for (name, file) in files {
+        let (schema, queries) = parse(file);
+        let language = Sql::new(schema);
+        let fixed = SqlEnvironment::new(&language);
+        for text in queries {
+            if let Err(error) = round_trip(&language, &fixed, text) {
+                failures.push(format!("{name}: {error}\n{text}"));
+            }
+            count += 1;
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(count >= 160, "{count} queries");
+}
+
+#[test]
+fn what_cannot_be_said_is_refused_with_the_reason() {
+    let (schema, lines) = parse(include_str!("queries/refused.sql"));
+    for line in lines {
+        let (reason, query) = line.split_once(" | ").unwrap();
+        let error = check(query, &schema).expect_err(query).to_string();
+        assert_eq!(error, reason, "{query}");
+    }
+}
+
+#[test]
+fn canonical_texts() {
+    let (schema, lines) = parse(include_str!("queries/canonical.sql"));
+    let language = Sql::new(schema);
+    let fixed = SqlEnvironment::new(&language);
+    for pair in lines.chunks(2) {
+        let (canonical, program) =
+            round_trip(&language, &fixed, pair[0]).unwrap_or_else(|error| panic!("{error}: {}", pair[0]));
+        let (length, expected) = pair[1].split_once(' ').unwrap();
+        assert_eq!(canonical, expected);
+        assert_eq!(program.actions().len().to_string(), length, "{canonical}");
+    }
+}
