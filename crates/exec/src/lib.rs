@@ -31,6 +31,7 @@
 mod knowledge_base;
 mod outcome;
 pub mod overnight;
+pub mod sqlite;
 mod value;
 
 pub use knowledge_base::{
