@@ -69,7 +69,9 @@ pub enum DatabaseError {
         sidecar: PathBuf,
     },
     /// Somebody else holds a lock on it.
-    #[error("{path}: another program is writing to it; try again, or use a copy made with `sqlite3 FILE '.backup COPY'`")]
+    #[error(
+        "{path}: another program is writing to it; try again, or use a copy made with `sqlite3 FILE '.backup COPY'`"
+    )]
     Busy {
         /// The file.
         path: PathBuf,
@@ -87,7 +89,9 @@ pub enum DatabaseError {
         path: PathBuf,
     },
     /// SQLite was in use before its memory could be limited.
-    #[error("SQLite was started by another part of this program, so queries cannot be limited; open the database first")]
+    #[error(
+        "SQLite was started by another part of this program, so queries cannot be limited; open the database first"
+    )]
     EngineInUse,
     /// SQLite refuses for another reason.
     #[error("{path}: SQLite says: {message}")]

@@ -20,9 +20,8 @@ const COMPARISONS_A_STEP: u64 = 16;
 /// Puts them in the place of SQLite's.
 pub(super) fn install(connection: &Connection, meter: &Arc<Meter>) -> rusqlite::Result<()> {
     // They may be used in views, which a schema that is not trusted allows only for functions said to be harmless.
-    let flags = FunctionFlags::SQLITE_UTF8
-        | FunctionFlags::SQLITE_DETERMINISTIC
-        | FunctionFlags::SQLITE_INNOCUOUS;
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     for arguments in [2, 3] {
         let meter = Arc::clone(meter);
         connection.create_scalar_function("like", arguments, flags, move |context| {
@@ -111,9 +110,9 @@ fn like_parts(pattern: &str, escape: Option<char>) -> Vec<Part> {
     while let Some(c) = characters.next() {
         parts.push(match c {
             // A set without members: an escape with nothing after it matches nothing.
-            _ if Some(c) == escape => characters
-                .next()
-                .map_or(Part::Set { ranges: Vec::new(), negated: false }, Part::Character),
+            _ if Some(c) == escape => {
+                characters.next().map_or(Part::Set { ranges: Vec::new(), negated: false }, Part::Character)
+            }
             '%' => Part::Anything,
             '_' => Part::One,
             _ => Part::Character(c),

@@ -76,6 +76,9 @@ const FUNCTIONS: [&str; 48] = [
     "upper",
 ];
 
+/// How the names begin that SQLite gives its own tables, and those it makes when they are first mentioned.
+const RESERVED: [&str; 3] = ["json", "pragma_", "sqlite_"];
+
 /// How much one statement may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
@@ -159,7 +162,8 @@ impl Session {
         let meter = Arc::new(Meter::new());
         let refusal = Arc::new(Mutex::new(None));
         let readable: FxHashSet<String> = readable.map(str::to_ascii_lowercase).collect();
-        Session::arm(&mut connection, readable, &meter, &refusal).map_err(|error| database.explain(&error))?;
+        Session::arm(&mut connection, readable, &meter, &refusal)
+            .map_err(|error| database.explain(&error))?;
         Ok(Session { connection, meter, refusal })
     }
 
@@ -171,7 +175,9 @@ impl Session {
     ) -> rusqlite::Result<()> {
         functions::install(connection, meter)?;
         let mut closed: FxHashSet<String> = connection
-            .prepare("SELECT lower(name) FROM pragma_module_list UNION SELECT lower(name) FROM sqlite_schema")?
+            .prepare(
+                "SELECT lower(name) FROM pragma_module_list UNION SELECT lower(name) FROM sqlite_schema",
+            )?
             .query_map([], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         closed.retain(|name| !readable.contains(name));
@@ -268,8 +274,7 @@ fn refused(
             // A table of which no column is used comes with an empty column; so does a `WITH` table, whose name is the
             // query's own. What else has a name is SQLite's, a module's, or in the file and not for reading.
             let own = column_name.is_empty()
-                && !name.starts_with("sqlite_")
-                && !name.starts_with("pragma_")
+                && !RESERVED.iter().any(|prefix| name.starts_with(prefix))
                 && !closed.contains(&name);
             let elsewhere = context.database_name.is_some_and(|database| database != "main");
             if !elsewhere && (own || readable.contains(&name)) {

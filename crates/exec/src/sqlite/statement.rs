@@ -87,7 +87,9 @@ fn quoted(bytes: &[u8], start: usize, quote: u8) -> usize {
 /// Behind the next `what`, or the end.
 fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
-    rest.windows(what.len()).position(|window| window == what).map_or(bytes.len(), |at| from + at + what.len())
+    rest.windows(what.len())
+        .position(|window| window == what)
+        .map_or(bytes.len(), |at| from + at + what.len())
 }
 
 #[cfg(test)]
@@ -100,12 +102,18 @@ mod tests {
             ("SELECT 1", Ok(("SELECT 1", false))),
             ("SELECT 1 ; ; -- that is all ;x\n /* ; */", Ok(("SELECT 1 ", false))),
             ("SELECT ';' ;", Ok(("SELECT ';' ", false))),
-            ("SELECT 'it''s; ' || \"a;\" || `;` || [;]", Ok(("SELECT 'it''s; ' || \"a;\" || `;` || [;]", false))),
+            (
+                "SELECT 'it''s; ' || \"a;\" || `;` || [;]",
+                Ok(("SELECT 'it''s; ' || \"a;\" || `;` || [;]", false)),
+            ),
             ("SELECT 1; SELECT 2", Err("more than one statement")),
             ("SELECT 1;;x", Err("more than one statement")),
             ("SELECT /* ' */ 1; '", Err("more than one statement")),
             ("SELECT a FROM t order -- so\n bY a", Ok(("SELECT a FROM t order -- so\n bY a", true))),
-            ("SELECT a FROM (SELECT a FROM t ORDER BY a)", Ok(("SELECT a FROM (SELECT a FROM t ORDER BY a)", false))),
+            (
+                "SELECT a FROM (SELECT a FROM t ORDER BY a)",
+                Ok(("SELECT a FROM (SELECT a FROM t ORDER BY a)", false)),
+            ),
             ("SELECT 'order by'", Ok(("SELECT 'order by'", false))),
             ("SELECT 'open", Ok(("SELECT 'open", false))),
             ("/* open", Err("there is no query here")),
