@@ -117,7 +117,7 @@ fn schemas_are_read_from_the_file() {
     assert_eq!(town, [Number, Text, Text, Time, Number, Number, Number, Number, Number]);
     assert_eq!(
         keys(&schema),
-        ["town.twin -> town.id 1.00", "town.land -> country.code 1.00", "points.x+y -> pair.b+a 1.00",]
+        ["town.twin -> town.id 1.00", "town.land -> country.code 1.00", "points.x+y -> pair.b+pair.a 1.00",]
     );
     let mut runner = test.runner(QueryLimits::default());
     assert_eq!(runner.execute("SELECT * FROM large").denotation(), Some("(bag (\"Bern\" 3))"));

@@ -14,9 +14,11 @@ mod memory;
 mod runner;
 mod statement;
 mod tables;
+mod values;
 
 pub use database::Database;
 pub use denotation::same_answer;
 pub use error::DatabaseError;
 pub use runner::{Check, Checked, QueryLimits, SqliteRunner};
 pub use tables::{ReadingProgress, Watch};
+pub use values::{LONGEST_SPAN, MatchQuality, ValueCandidate, ValueIndex, ValueKind, ValueLimits};
