@@ -29,7 +29,7 @@ const MODE: usize = 19;
 /// What opening and reading the schema may take: a hostile schema can be as large as its file.
 const OPENING_MEMORY: usize = 256 << 20;
 /// Pages kept by a connection, in KiB.
-const PAGE_CACHE: i64 = 4096;
+const PAGE_CACHE: i64 = 2048;
 
 /// Bytes of a cell or a row, and of any text on the way to one. An operation on a text is one step, so this bounds how
 /// long a step can be.

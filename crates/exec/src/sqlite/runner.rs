@@ -16,7 +16,8 @@ pub struct QueryLimits {
     pub steps: u64,
     /// Time, for what steps do not see: a slow disk, long texts.
     pub time: Duration,
-    /// Bytes that SQLite may allocate on top of what the connection has.
+    /// Bytes that SQLite may allocate on top of what the connection has, which may already have a page cache of two megabytes
+    /// or not; a safety net like the clock.
     pub memory: usize,
     /// Rows of the answer.
     pub rows: usize,
@@ -24,14 +25,28 @@ pub struct QueryLimits {
     pub output: usize,
 }
 
+/// For training: thousands of guesses, each on some hundred thousand rows at most. That many steps take a quarter of the time
+/// allowed, so that steps decide; and sorting, which is a single step, is short with what fits into the memory.
 impl Default for QueryLimits {
     fn default() -> Self {
         QueryLimits {
-            steps: 5_000_000,
+            steps: 2_000_000,
             time: Duration::from_millis(200),
-            memory: 32 << 20,
+            memory: 8 << 20,
             rows: 10_000,
             output: 1 << 20,
+        }
+    }
+}
+
+impl QueryLimits {
+    /// For one query somebody waits for, on some million rows.
+    pub fn patient() -> Self {
+        QueryLimits {
+            steps: 200_000_000,
+            time: Duration::from_secs(10),
+            memory: 256 << 20,
+            ..QueryLimits::default()
         }
     }
 }

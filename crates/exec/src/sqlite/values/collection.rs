@@ -128,6 +128,7 @@ impl Collection {
         let mut known_stems = FxHashSet::default();
         let mut vocabulary: FxHashSet<Box<str>> = FxHashSet::default();
         for ((text, _), mut columns) in texts.into_iter().zip(self.columns) {
+            columns.sort_unstable();
             columns.shrink_to_fit();
             let words = words(&text);
             if words.is_empty() || words.len() > LONGEST_SPAN {
