@@ -8,6 +8,8 @@
 //! - [`KnowledgeBase`] is a set of triples, read from a file or built; [`Runner`] executes lambda-DCS on
 //!   it exactly as SEMPRE's Overnight world does, down to its corners and its printed form.
 //! - [`overnight`] builds the eight worlds of the benchmark from nothing but their rules.
+//! - [`sqlite`] reads somebody's database: its tables, the values questions mean, and the answers to queries.
+//! - [`Remembering`] keeps the outcomes of any of them.
 //!
 //! The key decision is that **a knowledge base is compiled, and so is a program**. Values are numbers;
 //! types, degrees, sort order and printed forms are tables indexed by them; a program is a list of
@@ -31,10 +33,13 @@
 mod knowledge_base;
 mod outcome;
 pub mod overnight;
+mod remembering;
+pub mod sqlite;
 mod value;
 
 pub use knowledge_base::{
     Builder, KnowledgeBase, KnowledgeBaseEnvironment, Phrase, Plan, Property, Runner, TripleError, Verdict,
 };
 pub use outcome::{Executor, Fault, Limits, Outcome};
+pub use remembering::Remembering;
 pub use value::Value;

@@ -1,0 +1,210 @@
+//! Opening a file so that nothing can happen to it.
+//!
+//! Reading must leave no trace: not a byte of the file changes, and no `-wal`, `-shm` or `-journal` appears beside it.
+//! A database in rollback mode is opened with `mode=ro`; its readers take ordinary locks, so one that is being written to
+//! is read correctly. In write-ahead mode a reader, too, would create `-wal` and `-shm`; there `immutable=1` is added, which
+//! takes no locks and looks at the file alone. That is right only while the log is empty, so a log with
+//! something in it is an error that says what to do. The mode is in the file's header.
+//!
+//! Everything that could reach beyond the tables is off: triggers, writes to the schema, functions of the schema that are
+//! not known to be harmless, double-quoted strings, attached databases, extensions (which SQLite loads only
+//! when asked to), and memory-mapped reading, where another program that truncates the file would end this one.
+
+use super::error::DatabaseError;
+use super::memory;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the header of a database begins with.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Where the header has the mode: 1 is rollback, 2 write-ahead.
+const MODE: usize = 19;
+/// What opening and reading the schema may take: a hostile schema can be as large as its file.
+const OPENING_MEMORY: usize = 256 << 20;
+/// Pages kept by a connection, in KiB.
+const PAGE_CACHE: i64 = 2048;
+
+/// Bytes of a cell or a row, and of any text on the way to one. An operation on a text is one step, so this bounds how
+/// long a step can be.
+pub(super) const LONGEST_TEXT: i32 = 1 << 18;
+
+/// What a statement may be like. Set once the schema has been read, which may be larger.
+const STATEMENT_LIMITS: [(Limit, i32); 12] = [
+    (Limit::SQLITE_LIMIT_LENGTH, LONGEST_TEXT),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 15),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (Limit::SQLITE_LIMIT_PARSER_DEPTH, 1000),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 20),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 50_000),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 16),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 0),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 0),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
+
+/// A database file that can be read.
+#[derive(Clone, Debug)]
+pub struct Database {
+    path: PathBuf,
+    /// How SQLite is told to open it.
+    uri: String,
+}
+
+impl Database {
+    /// Opens the file, for reading only, to see that it is a database.
+    ///
+    /// # Errors
+    /// When it is not, or cannot be read without leaving a trace.
+    pub fn open(path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
+        let path = path.as_ref().to_owned();
+        if !memory::install() {
+            return Err(DatabaseError::EngineInUse);
+        }
+        let write_ahead = read_header(&path)?[MODE] == 2;
+        if write_ahead {
+            let mut sidecar: OsString = path.clone().into();
+            sidecar.push("-wal");
+            if std::fs::metadata(&sidecar).is_ok_and(|log| log.len() > 0) {
+                return Err(DatabaseError::Unfinished { path, sidecar: sidecar.into() });
+            }
+        }
+        let uri = uri(&path, write_ahead);
+        let database = Database { path, uri };
+        database.connect()?;
+        Ok(database)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A connection with everything off that reading does not need, and its schema read.
+    pub(super) fn connect(&self) -> Result<Connection, DatabaseError> {
+        let _budget = memory::Budget::new(OPENING_MEMORY);
+        self.connect_within_budget().map_err(|error| self.explain(&error))
+    }
+
+    fn connect_within_budget(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let connection = Connection::open_with_flags(&self.uri, flags)?;
+        for (option, on) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+            (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        ] {
+            connection.set_db_config(option, on)?;
+        }
+        connection.busy_timeout(Duration::from_millis(100))?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.pragma_update(None, "temp_store", "memory")?;
+        connection.pragma_update(None, "mmap_size", 0)?;
+        connection.pragma_update(None, "cache_size", -PAGE_CACHE)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        // The first statement reads the schema.
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        for (limit, most) in STATEMENT_LIMITS {
+            connection.set_limit(limit, most)?;
+        }
+        Ok(connection)
+    }
+
+    /// The error that says what SQLite's means for the person who named the file.
+    pub(super) fn explain(&self, error: &rusqlite::Error) -> DatabaseError {
+        let path = self.path.clone();
+        let message = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path },
+            Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path, message },
+            Some(ErrorCode::PermissionDenied) => DatabaseError::Permission { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
+            // A journal left by a program that died: it would have to be rolled back, which is a write.
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+                let mut sidecar: OsString = path.clone().into();
+                sidecar.push("-journal");
+                if Path::new(&sidecar).exists() {
+                    DatabaseError::Unfinished { path, sidecar: sidecar.into() }
+                } else {
+                    DatabaseError::Engine { path, message }
+                }
+            }
+            _ => DatabaseError::Engine { path, message },
+        }
+    }
+}
+
+/// The first hundred bytes of a database.
+fn read_header(path: &Path) -> Result<[u8; 100], DatabaseError> {
+    let path_buf = || path.to_owned();
+    let refused = |source: std::io::Error| match source.kind() {
+        ErrorKind::NotFound => DatabaseError::Missing { path: path_buf() },
+        ErrorKind::PermissionDenied => DatabaseError::Permission { path: path_buf() },
+        _ => DatabaseError::Io { path: path_buf(), source },
+    };
+    // Asked before opening, which would wait for ever on a pipe.
+    let metadata = std::fs::metadata(path).map_err(refused)?;
+    if metadata.is_dir() {
+        return Err(DatabaseError::Directory { path: path_buf() });
+    }
+    if !metadata.is_file() {
+        return Err(DatabaseError::NotAFile { path: path_buf() });
+    }
+    if metadata.len() == 0 {
+        return Err(DatabaseError::NoTables { path: path_buf() });
+    }
+    let mut header = [0; 100];
+    match File::open(path).map_err(refused)?.read_exact(&mut header) {
+        Ok(()) if header.starts_with(MAGIC) => Ok(header),
+        Ok(()) => Err(DatabaseError::NotADatabase { path: path_buf() }),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            Err(DatabaseError::NotADatabase { path: path_buf() })
+        }
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// The file as SQLite's `file:` address, every byte escaped that could mean something there.
+fn uri(path: &Path, immutable: bool) -> String {
+    // An absolute path has an empty host before it, or its first folder could be taken for one.
+    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri.push_str("?mode=ro");
+    if immutable {
+        uri.push_str("&immutable=1");
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_cannot_become_part_of_the_address() {
+        assert_eq!(uri(Path::new("a b?mode=rwc#%.db"), false), "file:a%20b%3Fmode%3Drwc%23%25.db?mode=ro");
+        assert_eq!(uri(Path::new("//host/x"), true), "file:////host/x?mode=ro&immutable=1");
+    }
+}

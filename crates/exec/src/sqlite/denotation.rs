@@ -1,0 +1,175 @@
+//! Answers of a query as text, so that equal answers are equal texts.
+//!
+//! ```text
+//! (bag ("alaska" 591000) ("texas" 266807))      rows in no order, printed sorted
+//! (list ("alaska" 591000) ("texas" 266807))     rows in the order the query asks for
+//! ```
+//!
+//! A row is its cells: `null`, a number, `"text"` with control characters, `"` and `\` escaped, or `x'00ff'`. Nothing two different
+//! answers have in common: text is quoted and nothing else is. One row has no order, so that "the largest" is
+//! the same however it was asked for: it is always a bag.
+//!
+//! A real number that is whole is printed as the integer it equals, any other with [`DIGITS`] significant digits:
+//! what sums in another order differ by disappears. Numbers that straddle a rounding edge still differ; that happens to one pair in a
+//! hundred million.
+
+use rusqlite::types::ValueRef;
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+/// Significant digits of numbers that are not whole.
+const DIGITS: usize = 9;
+
+/// Whether a guess answers what the gold query answers. Order counts only where the gold query asks for one.
+pub fn same_answer(gold: &str, guess: &str) -> bool {
+    if gold == guess {
+        return true;
+    }
+    match (rows_of(gold), rows_of(guess)) {
+        (Some((false, gold)), Some((true, mut guess))) => {
+            guess.sort_unstable();
+            gold == guess
+        }
+        _ => false,
+    }
+}
+
+/// The rows of a printed answer, and whether they have an order.
+fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
+    let (ordered, rest) = match answer.strip_prefix("(list ") {
+        Some(rest) => (true, rest),
+        None => (false, answer.strip_prefix("(bag ")?),
+    };
+    let rest = rest.strip_suffix(')')?;
+    let mut rows = Vec::new();
+    let (mut quoted, mut escaped, mut start) = (false, false, None);
+    for (at, c) in rest.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '(' if !quoted => start = Some(at),
+            ')' if !quoted => rows.push(&rest[start.take()?..=at]),
+            _ => {}
+        }
+    }
+    Some((ordered, rows))
+}
+
+/// The answer with these printed rows.
+pub(super) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
+    let ordered = ordered && rows.len() > 1;
+    if !ordered {
+        rows.sort_unstable();
+    }
+    let length: usize = rows.iter().map(|row| row.len() + 1).sum();
+    let mut text = String::with_capacity(length + 6);
+    text.push_str(if ordered { "(list" } else { "(bag" });
+    for row in rows {
+        text.push(' ');
+        text.push_str(&row);
+    }
+    text.push(')');
+    text
+}
+
+/// Prints a cell at the end of `text`.
+pub(super) fn print_cell(text: &mut String, cell: ValueRef<'_>) {
+    // Writing to a string cannot fail.
+    match cell {
+        ValueRef::Null => text.push_str("null"),
+        ValueRef::Integer(integer) => {
+            let _ = write!(text, "{integer}");
+        }
+        ValueRef::Real(real) => print_real(text, real),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(characters) => print_text(text, characters),
+            Err(_) => {
+                text.push_str("text ");
+                print_bytes(text, bytes);
+            }
+        },
+        ValueRef::Blob(bytes) => print_bytes(text, bytes),
+    }
+}
+
+fn print_real(text: &mut String, real: f64) {
+    const INTEGERS_END: f64 = 9_223_372_036_854_775_808.0; // 2^63
+    let _ = match real.partial_cmp(&0.0) {
+        None => write!(text, "nan"),
+        // Whichever sign zero has.
+        Some(Ordering::Equal) => write!(text, "0"),
+        Some(_) if real.fract() == 0.0 && real.abs() < INTEGERS_END => write!(text, "{}", real as i64),
+        Some(_) if real.is_infinite() => write!(text, "{real}"),
+        Some(_) => {
+            let rounded: f64 = format!("{real:.*e}", DIGITS - 1).parse().unwrap_or(real);
+            if rounded.fract() == 0.0 && rounded.abs() < INTEGERS_END {
+                write!(text, "{}", rounded as i64)
+            } else {
+                write!(text, "{rounded:?}")
+            }
+        }
+    };
+}
+
+fn print_text(text: &mut String, characters: &str) {
+    text.push('"');
+    for c in characters.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            // Line ends of every kind: an answer is one line.
+            _ if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => text.extend(c.escape_unicode()),
+            _ => text.push(c),
+        }
+    }
+    text.push('"');
+}
+
+fn print_bytes(text: &mut String, bytes: &[u8]) {
+    text.push_str("x'");
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.push('\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_printed_so_that_equal_is_equal() {
+        let cases: [(ValueRef<'_>, &str); 17] = [
+            (ValueRef::Null, "null"),
+            (ValueRef::Integer(-3), "-3"),
+            (ValueRef::Integer(i64::MIN), "-9223372036854775808"),
+            (ValueRef::Real(3.0), "3"),
+            (ValueRef::Real(-0.0), "0"),
+            (ValueRef::Real(0.1 + 0.2), "0.3"),
+            (ValueRef::Real(75.319_148_936_170_21), "75.3191489"),
+            (ValueRef::Real(2.999_999_999_999), "3"),
+            (ValueRef::Real(1e300), "1e300"),
+            (ValueRef::Real(1.0e-7 / 3.0), "3.33333333e-8"),
+            (ValueRef::Real(f64::INFINITY), "inf"),
+            (ValueRef::Real(f64::NEG_INFINITY), "-inf"),
+            (ValueRef::Text(b"null"), r#""null""#),
+            (ValueRef::Text(b"a\"b\\c)\n(\t"), r#""a\"b\\c)\u{a}(\u{9}""#),
+            (ValueRef::Text("Zürich".as_bytes()), "\"Zürich\""),
+            (ValueRef::Text(&[0xff]), "text x'ff'"),
+            (ValueRef::Blob(&[0, 255]), "x'00ff'"),
+        ];
+        for (cell, expected) in cases {
+            let mut text = String::new();
+            print_cell(&mut text, cell);
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn order_counts_where_gold_has_one() {
+        let (bag, list, turned) = ("(bag (1 \")(\") (2))", "(list (1 \")(\") (2))", "(list (2) (1 \")(\"))");
+        assert!(same_answer(bag, list) && same_answer(bag, turned) && same_answer(list, list));
+        assert!(!same_answer(list, turned) && !same_answer(list, bag) && !same_answer(bag, "(bag (1))"));
+        assert!(!same_answer("(list)", bag) && same_answer("(list)", "(list)"));
+    }
+}

@@ -1,0 +1,297 @@
+//! Everything in `attacks/sql` against the runner, hostile and damaged files, and queries that would run for ever.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+
+mod databases;
+
+use databases::TestDatabase;
+use proptest::prelude::*;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
+use xpr_exec::{Executor, Outcome};
+
+/// What the statements of the corpus are about.
+const WORLD: &str = "
+    CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT, born DATE);
+    CREATE TABLE album (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT, artist_id INT, price REAL);
+    CREATE TABLE numbers (n INT);
+    CREATE TABLE \"order\" (\"select\" TEXT, \"from\" TEXT, \"we\"\"ird\" TEXT);
+    INSERT INTO artist VALUES (1, 'Nina', '1933-02-21'), (2, 'Miles', '1926-05-26');
+    INSERT INTO album VALUES (1, 'Pastel Blues', 1, 10.5), (2, 'Kind of Blue', 2, 12);
+    INSERT INTO \"order\" VALUES ('a', 'b', 'c');
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO numbers SELECT i FROM n;
+    ANALYZE;
+";
+
+/// A file that tries everything a schema can.
+fn hostile_schema() -> TestDatabase {
+    let mut script = String::from(
+        "CREATE TABLE victim (name TEXT);
+         INSERT INTO victim VALUES ('x'), ('y');
+         CREATE TABLE numbers (n INT);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO numbers SELECT i FROM n;
+         CREATE VIEW calls_load_extension AS SELECT load_extension('evil') AS a FROM victim;
+         CREATE VIEW calls_readfile AS SELECT readfile('/etc/passwd') AS a;
+         CREATE VIEW reads_schema AS SELECT sql FROM sqlite_master;
+         CREATE VIEW reads_pragma AS SELECT file FROM pragma_database_list;
+         CREATE VIEW makes_blob AS SELECT randomblob(1000000000) AS a FROM victim;
+         CREATE VIEW never_ends AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n;
+         CREATE VIEW crosses AS SELECT a.n FROM numbers a, numbers b, numbers c;
+         CREATE VIEW reads_json AS SELECT value FROM json_each('[1]');
+         CREATE TABLE generated (plain INT, calculated TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000))));
+         INSERT INTO generated (plain) VALUES (1);
+         CREATE VIRTUAL TABLE documents USING fts5(body);
+         INSERT INTO documents VALUES ('x');
+         CREATE VIRTUAL TABLE boxes USING rtree(id, a, b);
+         CREATE VIEW sees_documents AS SELECT body FROM documents;
+         CREATE VIEW writes_through AS SELECT name FROM victim;
+         CREATE TRIGGER on_view INSTEAD OF INSERT ON writes_through BEGIN DELETE FROM victim; END;
+         CREATE TRIGGER on_table AFTER INSERT ON victim BEGIN SELECT load_extension('evil'); END;
+         CREATE VIEW circle AS SELECT * FROM other_circle;
+         CREATE VIEW other_circle AS SELECT * FROM circle;
+         CREATE INDEX odd ON victim (length(name)) WHERE name LIKE '%a%';
+         CREATE VIEW deep_0 AS SELECT name FROM victim;",
+    );
+    for depth in 1..=30 {
+        let below = depth - 1;
+        writeln!(script, "CREATE VIEW deep_{depth} AS SELECT a.name FROM deep_{below} a, deep_{below} b;")
+            .unwrap();
+    }
+    TestDatabase::new(&script)
+}
+
+/// `{{1000*text}}` repeated and `\n`, `\u{…}` as what they stand for.
+fn expand(line: &str) -> String {
+    let mut repeated = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (count, after) = after.split_once('*').unwrap();
+        let (text, after) = after.split_once("}}").unwrap();
+        repeated.push_str(before);
+        repeated.push_str(&text.repeat(count.parse().unwrap()));
+        rest = after;
+    }
+    repeated.push_str(rest);
+    let mut text = String::new();
+    let mut characters = repeated.chars();
+    while let Some(c) = characters.next() {
+        match (c, c == '\\') {
+            (_, false) => text.push(c),
+            _ => match characters.next().unwrap() {
+                'n' => text.push('\n'),
+                't' => text.push('\t'),
+                '0' => text.push('\0'),
+                '\\' => text.push('\\'),
+                'u' => {
+                    let code: String = characters.by_ref().skip(1).take_while(|&c| c != '}').collect();
+                    text.push(char::from_u32(u32::from_str_radix(&code, 16).unwrap()).unwrap());
+                }
+                other => panic!("\\{other} in {line}"),
+            },
+        }
+    }
+    text
+}
+
+fn start(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+/// Runs one file of the corpus; says what did not go as expected.
+fn run_corpus(name: &str, test: &TestDatabase) -> (usize, Vec<String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../attacks/sql").join(name);
+    let corpus = std::fs::read_to_string(path).unwrap();
+    let limits = QueryLimits::default();
+    let mut runner = test.runner(limits);
+    let before = test.fingerprint();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for line in corpus.lines().filter(|line| !line.starts_with('#')) {
+        let (expected, statement) = line.split_once('\t').unwrap_or_else(|| panic!("no tab: {line}"));
+        let statement = expand(statement);
+        count += 1;
+        let began = Instant::now();
+        let outcome = runner.execute(&statement);
+        let took = began.elapsed();
+        let as_expected = match expected {
+            "refused" => matches!(outcome, Outcome::RuntimeError(_) | Outcome::TypeError(_)),
+            "stopped" => matches!(outcome, Outcome::Timeout(_)),
+            "runs" => outcome.executes(),
+            "ends" => true,
+            other => panic!("{name}: what is {other}?"),
+        };
+        if !as_expected {
+            wrong.push(format!("{}: {outcome:.200} instead of {expected}", start(&statement)));
+        }
+        if took > limits.time + Duration::from_millis(800) {
+            wrong.push(format!("{}: took {took:?}", start(&statement)));
+        }
+        if took > limits.time {
+            eprintln!("{took:?} {} {}", start(&statement), start(&outcome.to_string()));
+        }
+    }
+    // After all that, the same runner still answers.
+    let table = if name == "hostile_schema.tsv" { "victim" } else { "artist" };
+    assert_eq!(
+        runner.execute(&format!("SELECT count(*) FROM {table}")),
+        Outcome::Value("(bag (2))".to_owned()),
+        "{name}"
+    );
+    assert_eq!(test.fingerprint(), before, "{name} left a trace");
+    for stolen in ["stolen", "stolen.db", "other.db", "/tmp/xpr-attack-stolen.db"] {
+        assert!(!Path::new(stolen).exists(), "{name} made {stolen}");
+    }
+    (count, wrong)
+}
+
+#[test]
+fn no_statement_of_the_corpus_does_harm() {
+    let world = TestDatabase::new(WORLD);
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for name in ["writes.tsv", "statements.tsv", "reach.tsv", "bombs.tsv", "literals.tsv", "names.tsv"] {
+        let (statements, failures) = run_corpus(name, &world);
+        count += statements;
+        wrong.extend(failures);
+    }
+    assert!(wrong.is_empty(), "{} of {count} went wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 150, "{count} statements");
+}
+
+#[test]
+fn no_schema_does_harm() {
+    let began = Instant::now();
+    let test = hostile_schema();
+    let (_, wrong) = run_corpus("hostile_schema.tsv", &test);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
+#[test]
+fn limits_are_held_and_steps_are_the_same_every_time() {
+    let world = TestDatabase::new(WORLD);
+    let endless = "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d";
+    let limits = QueryLimits { steps: u64::MAX, time: Duration::from_millis(100), ..QueryLimits::default() };
+    let began = Instant::now();
+    let outcome = world.runner(limits).execute(endless);
+    let took = began.elapsed();
+    assert_eq!(outcome, Outcome::Timeout("stopped: more time than allowed".to_owned()));
+    assert!(took < Duration::from_secs(1), "{took:?}");
+
+    // Whatever ran before, a number of steps is enough or it is not.
+    let query = "SELECT sum(a.n) FROM numbers a, numbers b WHERE b.n < 20";
+    let enough = |steps: u64, warm: bool| {
+        let mut runner =
+            world.runner(QueryLimits { steps, time: Duration::from_secs(60), ..QueryLimits::default() });
+        if warm {
+            let _ = runner.execute("SELECT * FROM numbers ORDER BY n DESC");
+        }
+        runner.execute(query).executes()
+    };
+    let (mut low, mut high) = (0, 10_000_000);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if enough(middle, false) { high = middle } else { low = middle }
+    }
+    assert!(low > 1000 && enough(high, true) && !enough(low, true), "{low}");
+
+    let tight = |limits: QueryLimits, query: &str| world.runner(limits).execute(query).to_string();
+    let limits = QueryLimits::default();
+    assert_eq!(
+        tight(QueryLimits { rows: 999, ..limits }, "SELECT n FROM numbers"),
+        "error\tstopped: more rows than allowed"
+    );
+    assert!(tight(QueryLimits { rows: 1000, ..limits }, "SELECT n FROM numbers").starts_with("value"));
+    assert_eq!(
+        tight(QueryLimits { output: 999, ..limits }, "SELECT n FROM numbers"),
+        "error\tstopped: more output than allowed"
+    );
+    assert_eq!(
+        tight(
+            QueryLimits { memory: 1 << 20, ..limits },
+            "SELECT a.n FROM numbers a, numbers b ORDER BY a.n * b.n LIMIT 100000"
+        ),
+        "error\tstopped: more memory than allowed"
+    );
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    let world = TestDatabase::new(WORLD);
+    let whole = std::fs::read(world.path()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.db");
+    let queries = [
+        "SELECT * FROM artist",
+        "SELECT count(*) FROM numbers",
+        "SELECT title FROM album JOIN artist ON artist.id = artist_id ORDER BY price",
+    ];
+    let mut opened = 0;
+    let mut try_it = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let Ok(database) = Database::open(&path) else { return };
+        let Ok(schema) = database.schema() else { return };
+        let Ok(mut runner) = SqliteRunner::new(&database, schema, QueryLimits::default()) else { return };
+        opened += 1;
+        for query in queries {
+            let _ = runner.execute(query);
+        }
+    };
+    for length in (0..whole.len()).step_by(whole.len() / 60) {
+        try_it(&whole[..length]);
+    }
+    // A fixed sequence of odd places: header, schema and rows alike.
+    let mut state: u64 = 7;
+    let mut next = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for round in 0..400 {
+        let mut bytes = whole.clone();
+        for _ in 0..1 + round % 20 {
+            // Every other flip is in the first page, where the schema is.
+            let at = if round % 2 == 0 { next(4096) } else { next(bytes.len()) };
+            bytes[at] ^= 1 << next(8);
+        }
+        try_it(&bytes);
+    }
+    assert!(opened > 20, "only {opened} could be opened; the damage is too coarse to test anything");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever the text, there is an outcome, and the database stays as it is.
+    #[test]
+    fn any_text_has_an_outcome(text in "\\PC{0,60}|[SELCTFROMwhere'\"`;*()\\[\\]/\\-=0-9a-z ,.]{0,80}") {
+        thread_local! {
+            static RUNNER: (TestDatabase, std::cell::RefCell<SqliteRunner>) = {
+                let world = TestDatabase::new(WORLD);
+                let runner = world.runner(QueryLimits::default());
+                (world, std::cell::RefCell::new(runner))
+            };
+        }
+        RUNNER.with(|(world, runner)| {
+            let before = world.fingerprint();
+            let _ = runner.borrow_mut().execute(&text);
+            assert_eq!(world.fingerprint(), before);
+        });
+    }
+
+    /// Words of the language in any order.
+    #[test]
+    fn any_words_have_an_outcome(words in prop::collection::vec(prop::sample::select(vec![
+        "SELECT", "FROM", "WHERE", "artist", "album", "name", "id", "numbers", "n", "*", "(", ")", ",", "=", "count", "max",
+        "ORDER", "BY", "GROUP", "HAVING", "LIMIT", "1", "'x'", "UNION", "WITH", "AS", "a", "JOIN", "ON", "NOT", "IN",
+        "LIKE", "BETWEEN", "AND", "CASE", "WHEN", "END", "OVER", "VALUES", "DISTINCT", ".", "||", "-", "NULL", "EXISTS",
+    ]), 0..25)) {
+        thread_local! {
+            static RUNNER: std::cell::RefCell<SqliteRunner> =
+                std::cell::RefCell::new(TestDatabase::new(WORLD).runner(QueryLimits::default()));
+        }
+        let text = format!("SELECT {}", words.join(" "));
+        let outcome = RUNNER.with(|runner| runner.borrow_mut().execute(&text));
+        prop_assert!(!matches!(outcome, Outcome::Timeout(ref why) if why.contains("memory")), "{}", text);
+    }
+}

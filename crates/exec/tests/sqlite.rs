@@ -1,0 +1,277 @@
+//! Databases of all sorts: opened or refused, read, asked.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+
+mod databases;
+
+use databases::{TestDatabase, geography};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use xpr_exec::sqlite::{Checked, Database, DatabaseError, QueryLimits, SqliteRunner};
+use xpr_exec::{Executor, Outcome};
+use xpr_lang::sql::{ColumnType, Schema};
+
+const MUSIC: &str = "
+    CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT, born DATE);
+    CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, artist_id INT, price REAL, sold BOOLEAN, cover BLOB);
+    INSERT INTO artist VALUES (1, 'Nina', '1933-02-21'), (2, 'Miles', '1926-05-26'), (3, 'Nobody', NULL);
+    INSERT INTO album VALUES (1, 'Pastel Blues', 1, 10.5, 1, x'00ff'), (2, 'Kind of Blue', 2, 12, 0, NULL),
+        (3, 'It''s \"late\"', 2, 0.1, 1, NULL);
+";
+
+/// `table.column -> table.column confidence` of every key.
+fn keys(schema: &Schema) -> Vec<String> {
+    let mut lines = Vec::new();
+    for table in &schema.tables {
+        for key in &table.foreign_keys {
+            let from: Vec<&str> =
+                key.columns.iter().map(|&c| table.columns[c as usize].name.as_str()).collect();
+            let to: Vec<String> = key
+                .to
+                .iter()
+                .map(|&id| format!("{}.{}", schema.table(id.table).name, schema.column(id).name))
+                .collect();
+            lines.push(format!(
+                "{}.{} -> {} {:.2}",
+                table.name,
+                from.join("+"),
+                to.join("+"),
+                key.confidence
+            ));
+        }
+    }
+    lines
+}
+
+#[test]
+fn queries_have_graded_outcomes() {
+    let test = TestDatabase::new(MUSIC);
+    let mut runner = test.runner(QueryLimits::default());
+    let cases = [
+        ("SELECT name FROM artist", "value\t(bag (\"Miles\") (\"Nina\") (\"Nobody\"))"),
+        ("SELECT name FROM artist ORDER BY id;", "value\t(list (\"Nina\") (\"Miles\") (\"Nobody\"))"),
+        ("SELECT name FROM artist ORDER BY id LIMIT 1", "value\t(bag (\"Nina\"))"),
+        ("SELECT count(*), avg(price), sum(price) FROM album", "value\t(bag (3 7.53333333 22.6))"),
+        ("SELECT count(*) FROM album WHERE price > 100", "value\t(bag (0))"),
+        ("SELECT cover, sold FROM album WHERE id = 1", "value\t(bag (x'00ff' 1))"),
+        ("SELECT title FROM album WHERE title LIKE 'it''s%'", "value\t(bag (\"It's \\\"late\\\"\"))"),
+        ("SELECT name FROM artist WHERE id = 9", "empty\t(list)"),
+        ("SELECT max(price) FROM album WHERE id = 9", "empty\t(list)"),
+        ("SELECT born FROM artist WHERE id = 3", "empty\t(list)"),
+        ("SELECT nmae FROM artist", "error\tno such column: nmae"),
+        ("SELECT name FROM artists", "error\tno such table: artists"),
+        (
+            "SELECT name FROM artist WHERE name = \"Nina\"",
+            "error\tno such column: \"Nina\" - should this be a string literal in single-quotes?",
+        ),
+        ("SELECT", "error\tincomplete input"),
+        ("DELETE FROM artist", "error\trefused: a statement that does more than read"),
+        ("WITH a AS (SELECT id FROM artist) SELECT count(*) FROM a", "value\t(bag (3))"),
+        ("SELECT count(*) FROM artist a JOIN album b ON b.artist_id = a.id", "value\t(bag (3))"),
+        ("SELECT rank() OVER (ORDER BY price) FROM album", "value\t(bag (1) (2) (3))"),
+        ("SELECT strftime('%Y', born) FROM artist WHERE id = 1", "value\t(bag (\"1933\"))"),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(runner.execute(query).to_string(), expected, "{query}");
+    }
+}
+
+#[test]
+fn a_check_comes_before_the_run() {
+    let test = TestDatabase::new(MUSIC);
+    let mut runner = test.runner(QueryLimits::default()).with_check(|text, schema| {
+        assert_eq!(schema.tables.len(), 2);
+        if text.contains("name > 3") { Err("name is text".to_owned()) } else { Ok(Checked { ordered: true }) }
+    });
+    assert_eq!(
+        runner.execute("SELECT id FROM artist WHERE name > 3"),
+        Outcome::TypeError("name is text".to_owned())
+    );
+    let outcome = runner.execute("SELECT id FROM artist");
+    assert_eq!(outcome.denotation(), Some("(list (1) (2) (3))"));
+}
+
+#[test]
+fn schemas_are_read_from_the_file() {
+    let test = TestDatabase::new(
+        "PRAGMA foreign_keys = OFF;
+         CREATE TABLE country (code TEXT PRIMARY KEY, name);
+         CREATE TABLE town (id INTEGER PRIMARY KEY, name VARCHAR(20), land TEXT REFERENCES country, made DATE,
+             twin INT REFERENCES town(id), a INT, b INT, lost INT REFERENCES nowhere(x),
+             twice INT GENERATED ALWAYS AS (a * 2));
+         CREATE TABLE pair (a INT, b INT, PRIMARY KEY (b, a));
+         CREATE TABLE points (x INT, y INT, FOREIGN KEY (x, y) REFERENCES pair);
+         CREATE VIEW large AS SELECT name, a FROM town WHERE a > 1;
+         CREATE VIEW broken AS SELECT * FROM gone;
+         CREATE VIRTUAL TABLE documents USING fts5(body);
+         CREATE TABLE \"we\"\"ird 'name\" (\"sel ect\" TEXT);
+         INSERT INTO country VALUES ('ch', 'Switzerland');
+         INSERT INTO town VALUES (1, 'Bern', 'ch', '1191-01-01', NULL, 3, 4, 5);",
+    );
+    let schema = test.open().schema().unwrap();
+    let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["country", "town", "pair", "points", "large", "we\"ird 'name"]);
+    assert_eq!(schema.tables[2].primary_key, [1, 0]);
+    assert_eq!(schema.tables[0].columns[1].ty, ColumnType::Text);
+    let town: Vec<ColumnType> = schema.tables[1].columns.iter().map(|column| column.ty).collect();
+    use ColumnType::{Number, Text, Time};
+    assert_eq!(town, [Number, Text, Text, Time, Number, Number, Number, Number, Number]);
+    assert_eq!(
+        keys(&schema),
+        ["town.twin -> town.id 1.00", "town.land -> country.code 1.00", "points.x+y -> pair.b+pair.a 1.00",]
+    );
+    let mut runner = test.runner(QueryLimits::default());
+    assert_eq!(runner.execute("SELECT * FROM large").denotation(), Some("(bag (\"Bern\" 3))"));
+}
+
+#[test]
+fn keys_are_inferred_where_none_are_declared() {
+    let test = TestDatabase::new(MUSIC);
+    assert_eq!(keys(&test.open().schema().unwrap()), ["album.artist_id -> artist.id 0.90"]);
+
+    // A large target: values are looked up in its index.
+    let test = TestDatabase::new(
+        "CREATE TABLE customer (customer_id INTEGER PRIMARY KEY, name TEXT);
+         CREATE TABLE purchase (number INT, customer_id INT, amount INT);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+         INSERT INTO customer SELECT i, 'c' || i FROM n;
+         INSERT INTO purchase SELECT customer_id, customer_id * 7 % 20000 + 1, customer_id % 10 FROM customer;",
+    );
+    assert_eq!(keys(&test.open().schema().unwrap()), ["purchase.customer_id -> customer.customer_id 0.94"]);
+}
+
+#[test]
+fn the_schema_of_geoquery() {
+    let Some(folder) = geography() else { return };
+    let database = Database::open(folder.join("geography.sqlite")).unwrap();
+    let schema = database.schema().unwrap();
+    assert_eq!(schema.tables.len(), 7);
+    let ty = |table: &str, column: &str| {
+        let table = schema.find_table(table).unwrap();
+        schema.column(schema.find_column(table, column).unwrap()).ty
+    };
+    assert_eq!(ty("highlow", "highest_elevation"), ColumnType::Other);
+    assert_eq!(ty("state", "population"), ColumnType::Number);
+    assert_eq!(ty("city", "city_name"), ColumnType::Text);
+    let keys = keys(&schema);
+    for expected in [
+        "city.state_name -> state.state_name",
+        "lake.state_name -> state.state_name",
+        "mountain.state_name -> state.state_name",
+        "highlow.state_name -> state.state_name",
+        "border_info.state_name -> state.state_name",
+        "border_info.border -> state.state_name",
+        "river.traverse -> state.state_name",
+    ] {
+        assert!(keys.iter().any(|key| key.starts_with(expected)), "{expected} is not in {keys:#?}");
+    }
+    eprintln!("{keys:#?}");
+}
+
+#[test]
+fn a_reading_can_be_watched_and_stopped() {
+    let test = TestDatabase::new(MUSIC);
+    let mut seen = Vec::new();
+    let stopped = test.open().schema_watched(&mut |progress| {
+        seen.push((progress.table.to_owned(), progress.done, progress.of));
+        if progress.done == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(stopped, Err(DatabaseError::Cancelled { .. })));
+    assert_eq!(seen, [("artist".to_owned(), 0, 2), ("album".to_owned(), 1, 2)]);
+}
+
+#[test]
+fn a_hundred_tables_are_read_at_once() {
+    let test = TestDatabase::with(|connection| {
+        for table in 0..100 {
+            let columns: String = (0..8).map(|column| format!(", c{column} TEXT")).collect();
+            connection
+                .execute_batch(&format!(
+                    "CREATE TABLE t{table} (id INTEGER PRIMARY KEY{columns});
+                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+                     INSERT INTO t{table} SELECT i, 'a' || i, 'b', 'c' || i % 7, 1, 2, 3, 4, 5 FROM n;"
+                ))
+                .unwrap();
+        }
+    });
+    let began = Instant::now();
+    assert_eq!(test.open().schema().unwrap().tables.len(), 100);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_is_not_a_database_is_said_to_be_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, contents: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, contents).unwrap();
+        path
+    };
+    let missing = Database::open(folder.path().join("none.db")).unwrap_err();
+    assert!(matches!(missing, DatabaseError::Missing { .. }));
+    assert!(missing.to_string().ends_with("none.db: there is no such file; check the path"), "{missing}");
+    assert!(matches!(Database::open(folder.path()), Err(DatabaseError::Directory { .. })));
+    assert!(matches!(Database::open(file("empty", b"")), Err(DatabaseError::NoTables { .. })));
+    assert!(matches!(
+        Database::open(file("short", b"SQLite format 3\0")),
+        Err(DatabaseError::NotADatabase { .. })
+    ));
+    assert!(matches!(Database::open(file("garbage", &[7; 5000])), Err(DatabaseError::NotADatabase { .. })));
+    assert!(matches!(Database::open("/dev/null"), Err(DatabaseError::NotAFile { .. })));
+    let no_tables = TestDatabase::new("CREATE TABLE t (a); DROP TABLE t;");
+    assert!(matches!(no_tables.open().schema(), Err(DatabaseError::NoTables { .. })));
+    // A path that looks like an address is a path.
+    assert!(matches!(Database::open("file::memory:?mode=rwc"), Err(DatabaseError::Missing { .. })));
+    assert!(!std::path::Path::new(":memory:").exists());
+}
+
+#[test]
+fn names_with_everything_in_them_are_opened() {
+    let test = TestDatabase::new(MUSIC);
+    for name in ["a b", "a?mode=rwc&x=#%41.db", "é'\"", "%2e"] {
+        let path = test.folder().join(name);
+        std::fs::copy(test.path(), &path).unwrap();
+        assert_eq!(Database::open(&path).unwrap().schema().unwrap().tables.len(), 2, "{name}");
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn a_write_ahead_log_is_neither_made_nor_overlooked() {
+    let test = TestDatabase::with(|connection| {
+        connection.pragma_update(None, "journal_mode", "wal").unwrap();
+        connection.execute_batch(MUSIC).unwrap();
+    });
+    let before = test.fingerprint();
+    assert_eq!(before.len(), 1, "{before:?}");
+    let mut runner = test.runner(QueryLimits::default());
+    assert_eq!(runner.execute("SELECT count(*) FROM album").denotation(), Some("(bag (3))"));
+    assert_eq!(test.fingerprint(), before);
+
+    // Somebody writes: what they wrote is in the log, not in the file.
+    let writer = rusqlite::Connection::open(test.path()).unwrap();
+    writer.execute_batch("DELETE FROM album").unwrap();
+    let error = Database::open(test.path()).unwrap_err();
+    assert!(matches!(error, DatabaseError::Unfinished { .. }), "{error}");
+    assert!(error.to_string().contains("wal_checkpoint"), "{error}");
+    writer.close().unwrap();
+    let mut runner = test.runner(QueryLimits::default());
+    assert_eq!(runner.execute("SELECT count(*) FROM album").denotation(), Some("(bag (0))"));
+}
+
+#[test]
+fn a_database_that_is_written_to_is_read_as_it_is() {
+    let test = TestDatabase::new(MUSIC);
+    let mut runner = test.runner(QueryLimits::default());
+    let count = "SELECT count(*) FROM album";
+    assert_eq!(runner.execute(count).denotation(), Some("(bag (3))"));
+    let writer = rusqlite::Connection::open(test.path()).unwrap();
+    writer.execute_batch("DELETE FROM album WHERE id = 1").unwrap();
+    assert_eq!(runner.execute(count).denotation(), Some("(bag (2))"));
+}
+
+#[test]
+fn runners_are_for_threads() {
+    fn assert_send<T: Send>() {}
+    assert_send::<SqliteRunner>();
+    assert_send::<Database>();
+}

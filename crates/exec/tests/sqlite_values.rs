@@ -1,0 +1,147 @@
+//! Values that questions mean, in invented databases and in GeoQuery's.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+
+mod databases;
+
+use databases::{TestDatabase, geography};
+use proptest::prelude::*;
+use std::ops::ControlFlow;
+use std::time::Instant;
+use xpr_exec::sqlite::{Database, DatabaseError, ValueCandidate, ValueIndex, ValueLimits};
+use xpr_lang::sql::Schema;
+
+fn index(database: &Database, limits: ValueLimits) -> (Schema, ValueIndex) {
+    let schema = database.schema().unwrap();
+    let index = ValueIndex::read(database, &schema, limits, &mut |_| ControlFlow::Continue(())).unwrap();
+    (schema, index)
+}
+
+/// `Exact Cell new york 2..4 city.name+state.name`
+fn line(schema: &Schema, candidate: &ValueCandidate) -> String {
+    let columns: Vec<String> = candidate
+        .columns
+        .iter()
+        .map(|&id| format!("{}.{}", schema.table(id.table).name, schema.column(id).name))
+        .collect();
+    let (start, end) = candidate.span;
+    let ValueCandidate { quality, kind, text, .. } = candidate;
+    format!("{quality:?} {kind:?} {text} {start}..{end} {}", columns.join("+"))
+}
+
+const CITIES: &str = "
+    CREATE TABLE city (name TEXT, state TEXT, size INT, founded DATE, note TEXT);
+    INSERT INTO city VALUES ('New York', 'New York', 3, '1624-05-20', NULL), ('York', 'Maine', 1, '1652-11-22', 'a'),
+        ('St. Louis', 'Missouri', 2, '1764-02-14', 'Lakes'), ('Mississippi City', 'Mississippi', 1, NULL, '734');
+";
+
+#[test]
+fn words_mean_values() {
+    let test = TestDatabase::new(CITIES);
+    let (schema, index) = index(&test.open(), ValueLimits::default());
+    let cases: [(&str, &[&str]); 9] = [
+        (
+            "Is New York large?",
+            &["Exact Cell New York 1..3 city.name+city.state", "Exact Cell York 2..3 city.name"],
+        ),
+        (
+            "is new york large",
+            &["Case Cell New York 1..3 city.name+city.state", "Case Cell York 2..3 city.name"],
+        ),
+        (
+            "which lake is in st louis",
+            &["Case Cell St. Louis 4..6 city.name", "Lemma Cell Lakes 1..2 city.note"],
+        ),
+        ("rivers of missisippi", &["Fuzzy Cell Mississippi 2..3 city.state"]),
+        (
+            "missisippi city",
+            &["Fuzzy Cell Mississippi City 0..2 city.name", "Fuzzy Cell Mississippi 0..1 city.state"],
+        ),
+        ("more than three cities", &["Lemma Number 3 2..3 city.size"]),
+        ("founded on may 20, 1624", &["Lemma Date 1624-05-20 2..5 city.founded"]),
+        (
+            "is 734 or 99 there",
+            &["Exact Cell 734 1..2 city.note", "Exact Number 734 1..2 ", "Exact Number 99 3..4 "],
+        ),
+        ("…", &[]),
+    ];
+    for (question, expected) in cases {
+        let found: Vec<String> =
+            index.candidates(question).iter().map(|candidate| line(&schema, candidate)).collect();
+        assert_eq!(found, expected, "{question}");
+    }
+    let number = &index.candidates("1,500,000")[0];
+    assert_eq!((number.text.as_str(), number.number), ("1500000", Some(1_500_000.0)));
+}
+
+#[test]
+fn an_index_is_no_larger_than_it_may_be() {
+    let test = TestDatabase::new(
+        "CREATE TABLE large (id INTEGER PRIMARY KEY, name TEXT, story TEXT, few INT);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+         INSERT INTO large SELECT i, 'name ' || i, 'a very long story that nobody quotes in a question, part '
+             || i || printf('%200s', 'x'), i % 7 FROM n;",
+    );
+    let database = test.open();
+    let limits = ValueLimits { values_per_column: 1000, ..ValueLimits::default() };
+    let (_, small) = index(&database, limits);
+    assert_eq!(small.len(), 1000);
+    let limits = ValueLimits { values: 10, ..ValueLimits::default() };
+    assert_eq!(index(&database, limits).1.len(), 10);
+
+    let (schema, index) = index(&database, ValueLimits::default());
+    assert_eq!(index.len(), 50_000);
+    let found = index.candidates("where is name 777 with 6");
+    assert_eq!(line(&schema, &found[0]), "Exact Cell name 777 2..4 large.name");
+    assert!(found.iter().any(|candidate| line(&schema, candidate) == "Exact Number 6 5..6 large.few"));
+
+    let stopped =
+        ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(DatabaseError::Cancelled { .. })));
+}
+
+#[test]
+fn values_of_geoquery() {
+    let Some(folder) = geography() else { return };
+    let database = Database::open(folder.join("geography.sqlite")).unwrap();
+    let (schema, index) = index(&database, ValueLimits::default());
+    let best = |question: &str| line(&schema, &index.candidates(question)[0]);
+    assert_eq!(
+        best("what rivers run through new york"),
+        "Exact Cell new york 4..6 border_info.state_name+border_info.border+city.city_name+city.state_name+highlow.state_name+\
+         lake.state_name+river.traverse+state.state_name"
+    );
+    assert!(
+        best("how high is mount mckinley")
+            .starts_with("Exact Cell mount mckinley 3..5 highlow.highest_point")
+    );
+    let questions = [
+        "what is the capital of texas",
+        "rivers in missisippi longer than 1,000 kilometers",
+        "how big is alaska",
+    ];
+    let began = Instant::now();
+    for round in 0..3000 {
+        assert!(!index.candidates(questions[round % 3]).is_empty());
+    }
+    eprintln!("{:?} a question on {} values", began.elapsed() / 3000, index.len());
+}
+
+proptest! {
+    /// Positions are those of the parser's words, whatever the question.
+    #[test]
+    fn any_question_has_candidates_in_its_words(question in "\\PC{0,80}|([a-zİß0-9,.\\-]{1,6} ){0,12}|(twenty|hundred|and|million|one|a|jan|3|2015|first|th| |,|-){0,20}") {
+        thread_local! {
+            static INDEX: ValueIndex = index(&TestDatabase::new(CITIES).open(), ValueLimits::default()).1;
+        }
+        let words = xpr_parser::tokenize(&question);
+        let candidates = INDEX.with(|index| index.candidates(&question));
+        for candidate in candidates {
+            let (start, end) = candidate.span;
+            prop_assert!(start < end && end <= words.len(), "{:?}", candidate);
+            if candidate.quality <= xpr_exec::sqlite::MatchQuality::Case && candidate.number.is_none() {
+                let value = xpr_parser::tokenize(&candidate.text);
+                prop_assert_eq!(&words[start..end], &value[..], "{:?}", candidate);
+            }
+        }
+    }
+}
