@@ -10,8 +10,8 @@
 //! searching share the step; scoring computes what comes from `x_t`, and `f_t` and the scores, for all steps at once.
 
 use crate::encoder::{Affine, Frame, Memory};
-use crate::{Ablation, ModelConfig, Scene};
-use xpr_lang::{Action, Derivation, TypeId};
+use crate::{Ablation, ModelConfig};
+use xpr_lang::{Action, Derivation, Grammar, TypeId};
 use xpr_nn::layers::{Choice, Segment};
 use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
 
@@ -71,8 +71,8 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    pub(crate) fn new(scene: &Scene) -> Self {
-        Partial { derivation: Derivation::new(scene.grammar()), parents: vec![None], last: None }
+    pub(crate) fn new(grammar: &Grammar) -> Self {
+        Partial { derivation: Derivation::new(grammar), parents: vec![None], last: None }
     }
 
     /// What the next step depends on; none if the program is complete.
@@ -82,13 +82,13 @@ impl Partial {
     }
 
     /// Takes an action that the grammar allows; false, and nothing happens, if it does not.
-    pub(crate) fn advance(&mut self, scene: &Scene, action: Action) -> bool {
-        if self.derivation.advance(scene.grammar(), action).is_err() {
+    pub(crate) fn advance(&mut self, grammar: &Grammar, action: Action) -> bool {
+        if self.derivation.advance(grammar, action).is_err() {
             return false;
         }
         self.parents.pop();
         if let Action::Rule(rule) = action {
-            let arguments = scene.grammar().arguments(action).len();
+            let arguments = grammar.arguments(action).len();
             self.parents.extend(std::iter::repeat_n(Some(rule.index()), arguments));
         }
         self.last = Some(action);
@@ -140,7 +140,7 @@ impl Decoder {
         }
     }
 
-    pub(crate) fn look(&self, tape: &mut Tape, frame: Frame<'_>, memory: &Memory) -> Views {
+    pub(crate) fn look(&self, tape: &mut Tape, frame: Frame<'_>, memory: &Memory<'_>) -> Views {
         Views {
             keys: self.keys.apply(tape, frame, memory.rows),
             values: self.values.apply(tape, frame, memory.rows),
@@ -154,7 +154,7 @@ impl Decoder {
         &self,
         tape: &mut Tape,
         frame: Frame<'_>,
-        memory: &Memory,
+        memory: &Memory<'_>,
         questions: &[usize],
     ) -> State {
         let segments: Vec<Segment> = questions.iter().map(|&question| memory.words[question]).collect();
@@ -171,7 +171,7 @@ impl Decoder {
         &self,
         tape: &mut Tape,
         frame: Frame<'_>,
-        (memory, views): (&Memory, &Views),
+        (memory, views): (&Memory<'_>, &Views),
         inputs: &[Input],
     ) -> Var {
         let start = frame.scene.rules() as u32;
@@ -254,7 +254,7 @@ impl Decoder {
         &self,
         tape: &mut Tape,
         frame: Frame<'_>,
-        memory: &Memory,
+        memory: &Memory<'_>,
         programs: &[Scored<'_>],
     ) -> (Var, Vec<usize>) {
         let views = self.look(tape, frame, memory);
@@ -262,7 +262,10 @@ impl Decoder {
         let mut order: Vec<usize> = (0..programs.len()).collect();
         order.sort_by_key(|&program| (std::cmp::Reverse(programs[program].actions.len()), program));
         let longest = order.first().map_or(0, |&program| programs[program].actions.len());
-        let mut partials: Vec<Partial> = order.iter().map(|_| Partial::new(frame.scene)).collect();
+        let question_of = |program: usize| memory.questions[programs[program].question];
+        let grammar_of = |program: usize| question_of(program).grammar(frame.scene);
+        let mut partials: Vec<Partial> =
+            order.iter().map(|&program| Partial::new(grammar_of(program))).collect();
         let mut inputs = Vec::new();
         let mut choices = Vec::new();
         let mut rows_of = Vec::new();
@@ -274,13 +277,13 @@ impl Decoder {
                 let Some(&action) = program.actions.get(step) else { break };
                 let Some(input) = partial.input(program.question) else { break };
                 choices.push(Choice {
-                    allowed: frame.scene.allowed(input.expected).clone(),
+                    allowed: question_of(index).allowed(frame.scene, input.expected).clone(),
                     chosen: frame.scene.column(action),
                 });
                 inputs.push(input);
                 rows_of.push(index);
                 active += 1;
-                partial.advance(frame.scene, action);
+                partial.advance(grammar_of(index), action);
             }
             active_at.push(active);
         }

@@ -4,6 +4,7 @@
 //! kind they are; once a step, since no question changes them. Then relation-aware layers over [words ; items] of each
 //! question.
 
+use crate::scene::Items;
 use crate::{Ablation, ModelConfig, Question, Scene};
 use xpr_nn::layers::{LstmParameters, Relations, Segment};
 use xpr_nn::{Init, Matrix, ParameterId, Parameters, Tape, Var};
@@ -117,7 +118,8 @@ pub(crate) struct Encoder {
 }
 
 /// What the decoder looks at: for each question its words and then the items, one question behind the other.
-pub(crate) struct Memory {
+pub(crate) struct Memory<'q> {
+    pub(crate) questions: Vec<&'q Question>,
     pub(crate) rows: Var,
     /// Words and items of each question.
     pub(crate) all: Vec<Segment>,
@@ -127,7 +129,7 @@ pub(crate) struct Memory {
     pub(crate) items: Vec<Segment>,
 }
 
-impl Memory {
+impl Memory<'_> {
     /// What the decoder looks at when it writes a program for a question.
     pub(crate) fn attended(&self, frame: Frame<'_>, question: usize) -> Segment {
         if frame.config.has(Ablation::ItemAttention) { self.all[question] } else { self.words[question] }
@@ -179,7 +181,12 @@ impl Encoder {
         Encoder { words, questions, items, item_kinds, layers, last }
     }
 
-    pub(crate) fn encode(&self, tape: &mut Tape, frame: Frame<'_>, questions: &[&Question]) -> Memory {
+    pub(crate) fn encode<'q>(
+        &self,
+        tape: &mut Tape,
+        frame: Frame<'_>,
+        questions: &[&'q Question],
+    ) -> Memory<'q> {
         let Frame { parameters, config, scene } = frame;
         // Words of all questions, one behind the other.
         let mut ids = Vec::new();
@@ -192,34 +199,50 @@ impl Encoder {
         let words = tape.dropout(words, config.word_dropout);
         let words = self.questions.apply(tape, frame, words, &segments);
 
-        let item_segments: Vec<Segment> = scene
-            .item_starts
-            .windows(2)
-            .map(|bounds| Segment { start: bounds[0], len: bounds[1] - bounds[0] })
-            .collect();
-        let items = tape.embedding(parameters, self.words, &scene.item_words);
+        // Items: the scene's, and then those of each question.
+        let shared = scene.items();
+        let mut item_words = shared.words.clone();
+        let mut item_kinds = shared.kinds.clone();
+        let mut item_segments = Vec::with_capacity(shared.len());
+        let mut first_own = vec![0; questions.len()];
+        segments_of(&mut item_segments, 0, &shared.starts);
+        for (question, first) in questions.iter().zip(&mut first_own) {
+            *first = item_kinds.len();
+            if let Some(own) = question.own_items() {
+                segments_of(&mut item_segments, item_words.len(), &own.starts);
+                item_words.extend_from_slice(&own.words);
+                item_kinds.extend_from_slice(&own.kinds);
+            }
+        }
+        let items = tape.embedding(parameters, self.words, &item_words);
         let items = tape.dropout(items, config.word_dropout);
         let items = self.items.apply(tape, frame, items, &item_segments);
         let items = tape.segment_mean(items, &item_segments);
-        let kinds = tape.embedding(parameters, self.item_kinds, &scene.item_kinds);
+        let kinds = tape.embedding(parameters, self.item_kinds, &item_kinds);
         let items = tape.add(items, kinds);
 
         // [words ; items] of each question.
-        let count = scene.items();
         let first_item = ids.len() as u32;
         let mut order = Vec::new();
-        let mut memory = Memory { rows: words, all: vec![], words: vec![], items: vec![] };
+        let mut memory =
+            Memory { questions: questions.to_vec(), rows: words, all: vec![], words: vec![], items: vec![] };
         let mut sequences = Vec::new();
-        for (question, segment) in questions.iter().zip(&segments) {
-            let (start, len) = (order.len(), segment.len + count);
+        for ((question, segment), own) in questions.iter().zip(&segments).zip(first_own) {
+            let start = order.len();
             order.extend(segment.start as u32..(segment.start + segment.len) as u32);
-            order.extend(first_item..first_item + count as u32);
+            match question.shared() {
+                Some(some) => order.extend(some.iter().map(|item| first_item + item)),
+                None => order.extend(first_item..first_item + shared.len() as u32),
+            }
+            let own_items = question.own_items().map_or(0, Items::len);
+            order.extend(first_item + own as u32..first_item + (own + own_items) as u32);
+            let len = order.len() - start;
             memory.all.push(Segment { start, len });
             memory.words.push(Segment { start, len: segment.len });
-            memory.items.push(Segment { start: start + segment.len, len: count });
+            memory.items.push(Segment { start: start + segment.len, len: len - segment.len });
             sequences.push(Relations { start, len, kinds: question.relations.clone() });
         }
-        // Up to the first attention an item is the same in every question: computed once, then copied.
+        // Up to the first attention an item of the scene is the same in every question: computed once, then copied.
         let both = tape.concat_rows(&[words, items]);
         let both = tape.dropout(both, config.dropout);
         let mut x = tape.rows(both, &order);
@@ -235,6 +258,12 @@ impl Encoder {
         memory.rows = self.last.apply(tape, frame, x);
         memory
     }
+}
+
+/// The segments between `starts`, which count from `first`.
+fn segments_of(segments: &mut Vec<Segment>, first: usize, starts: &[usize]) {
+    let between = |bounds: &[usize]| Segment { start: first + bounds[0], len: bounds[1] - bounds[0] };
+    segments.extend(starts.windows(2).map(between));
 }
 
 impl Layer {

@@ -10,7 +10,8 @@
 //! gradients; only programs that a trainer gives a weight are scored with them.
 //!
 //! A [`Scene`] is everything about one environment that does not depend on a question: its grammar, its items as
-//! words, how they relate. A [`Question`] is a question seen in a scene.
+//! words, how they relate. A [`Question`] is a question seen in a scene; it may have [`Surroundings`] of its own: some of the
+//! scene's items, and values that its words may mean.
 //!
 //! *Architecture invariant:* emits only programs of the grammar.
 //!
@@ -51,6 +52,6 @@ mod vocabulary;
 
 pub use config::{Ablation, ModelConfig};
 pub use model::{Candidate, Model, Parser, Weighted};
-pub use scene::{Question, Scene};
+pub use scene::{Question, Scene, Surroundings};
 pub use text::{stem, tokenize};
 pub use vocabulary::Vocabulary;

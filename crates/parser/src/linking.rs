@@ -55,7 +55,7 @@ pub(crate) struct Phrase {
 }
 
 /// How well each word names each item: 0 not, 1 in part, 2 wholly. `[words, items]`
-fn matches(words: &[String], stems: &[String], phrases: &[Phrase]) -> Vec<u8> {
+fn matches(words: &[String], stems: &[String], phrases: &[&Phrase]) -> Vec<u8> {
     let mut found = vec![0; words.len() * phrases.len()];
     for (item, phrase) in phrases.iter().enumerate() {
         let len = phrase.stems.len();
@@ -79,7 +79,7 @@ fn matches(words: &[String], stems: &[String], phrases: &[Phrase]) -> Vec<u8> {
 }
 
 /// The kind of relation from each of [words ; items] to each, row by row.
-pub(crate) fn relate(words: &[String], stems: &[String], phrases: &[Phrase], among_items: &[u8]) -> Vec<u8> {
+pub(crate) fn relate(words: &[String], stems: &[String], phrases: &[&Phrase], among_items: &[u8]) -> Vec<u8> {
     let (t, m) = (words.len(), phrases.len());
     let n = t + m;
     let found = matches(words, stems, phrases);
@@ -114,7 +114,7 @@ mod tests {
             [phrase("start time"), phrase("end time"), phrase("three hours"), phrase("is important")];
         let words = tokenize("is the start times 3 hours");
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let found = matches(&words, &stems, &phrases);
+        let found = matches(&words, &stems, &phrases.iter().collect::<Vec<_>>());
         let of = |word: usize| &found[word * 4..][..4];
         assert_eq!(of(0), [0, 0, 0, 0]); // a function word alone names nothing
         assert_eq!(of(2), [2, 0, 0, 0]);

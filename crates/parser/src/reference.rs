@@ -101,9 +101,9 @@ fn describe(setting: &Setting) -> String {
     });
     let _ = writeln!(out, " \"parameters\": {{{}}},", shapes.collect::<Vec<_>>().join(", "));
     let _ = writeln!(out, " \"rules\": {},", scene.rules());
-    let _ = writeln!(out, " \"item_words\": {},", list(&scene.item_words));
-    let _ = writeln!(out, " \"item_starts\": {},", list(&scene.item_starts));
-    let _ = writeln!(out, " \"item_kinds\": {},", list(&scene.item_kinds));
+    let _ = writeln!(out, " \"item_words\": {},", list(&scene.items().words));
+    let _ = writeln!(out, " \"item_starts\": {},", list(&scene.items().starts));
+    let _ = writeln!(out, " \"item_kinds\": {},", list(&scene.items().kinds));
     let questions = setting.questions.iter().map(|question| {
         format!(
             "{{\"words\": {}, \"relations\": {}}}",
@@ -113,7 +113,7 @@ fn describe(setting: &Setting) -> String {
     });
     let _ = writeln!(out, " \"questions\": {},", list(questions));
     let programs = setting.programs.iter().map(|(question, program)| {
-        let mut partial = Partial::new(scene);
+        let mut partial = Partial::new(scene.grammar());
         let steps: Vec<String> = program
             .actions()
             .iter()
@@ -125,8 +125,8 @@ fn describe(setting: &Setting) -> String {
                     Some(Action::Item(item)) => format!("\"item {}\"", item.0),
                 };
                 let parent = input.parent.map_or("null".to_owned(), |parent| parent.to_string());
-                let allowed = list(scene.allowed(input.expected).iter());
-                partial.advance(scene, action);
+                let allowed = list(setting.questions[*question].allowed(scene, input.expected).iter());
+                partial.advance(scene.grammar(), action);
                 format!(
                     "{{\"last\": {last}, \"type\": {}, \"parent\": {parent}, \"allowed\": {allowed}, \"chosen\": {}}}",
                     input.expected.index(),

@@ -3,23 +3,37 @@
 use crate::linking::{self, Phrase};
 use crate::text::{stem, tokenize};
 use crate::{Vocabulary, linking::kinds};
+use std::fmt;
 use std::sync::Arc;
-use xpr_lang::{Action, Environment, Grammar, ItemId, RuleId, TypeId};
+use xpr_lang::{Action, Environment, Grammar, Item, ItemId, RuleId, TypeId};
 
 /// Everything about an environment that does not depend on a question.
 #[derive(Clone, Debug)]
 pub struct Scene {
+    rules: usize,
+    shown: Shown,
+    among_items: Vec<u8>,
+    relation_kinds: usize,
+    items: Items,
+}
+
+/// What may be said, as columns of the decoder's scores.
+#[derive(Clone, Debug)]
+struct Shown {
     grammar: Grammar,
     /// For each type, the columns of the actions allowed there: rules first, then items.
     allowed: Vec<Arc<[u32]>>,
-    phrases: Vec<Phrase>,
-    among_items: Vec<u8>,
-    relation_kinds: usize,
+}
+
+/// Items as words.
+#[derive(Clone, Debug)]
+pub(crate) struct Items {
     /// The words of all items' phrases, one behind the other, and where each item's begin.
-    pub(crate) item_words: Vec<u32>,
-    pub(crate) item_starts: Vec<usize>,
+    pub(crate) words: Vec<u32>,
+    pub(crate) starts: Vec<usize>,
     /// The kind of each item.
-    pub(crate) item_kinds: Vec<u32>,
+    pub(crate) kinds: Vec<u32>,
+    phrases: Vec<Phrase>,
 }
 
 /// A question, seen in a scene.
@@ -28,6 +42,75 @@ pub struct Question {
     pub(crate) words: Vec<u32>,
     /// The relation from each of [words ; items] to each.
     pub(crate) relations: Arc<[u8]>,
+    /// What this question can be about, if that is not just what the scene has.
+    own: Option<Arc<Own>>,
+}
+
+/// What one question can be about: some of the scene's items, and values that its words may mean.
+pub struct Surroundings {
+    /// The items; those of the scene first.
+    pub environment: Box<dyn Environment + Send + Sync>,
+    /// What may be said with them.
+    pub grammar: Grammar,
+    /// Which of the scene's items the first ones are.
+    pub shared: Vec<u32>,
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+/// Surroundings as the parser sees them.
+#[derive(Debug)]
+struct Own {
+    surroundings: Surroundings,
+    shown: Shown,
+    /// The items that are not the scene's.
+    items: Items,
+}
+
+impl Shown {
+    fn new(grammar: Grammar) -> Self {
+        let rules = grammar.signatures().rules().len() as u32;
+        let columns = |ty| {
+            let allowed = grammar.allowed(ty);
+            let rules_first = allowed.rules.iter().map(|rule| rule.index() as u32);
+            rules_first.chain(allowed.items.iter().map(|item| rules + item.0)).collect()
+        };
+        let allowed = grammar.type_ids().map(columns).collect();
+        Shown { grammar, allowed }
+    }
+}
+
+impl Items {
+    fn new(items: &[Item], vocabulary: &Vocabulary) -> Self {
+        let mut all = Items { words: vec![], starts: vec![0], kinds: vec![], phrases: vec![] };
+        for item in items {
+            let words = words_of(&item.phrase);
+            all.words.extend(words.iter().map(|word| vocabulary.id(word)));
+            all.starts.push(all.words.len());
+            all.kinds.push(item.kind.index() as u32);
+            let stems = words.iter().map(|word| stem(word)).collect();
+            all.phrases.push(Phrase { stems, class: item.kind.index() });
+        }
+        all
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.kinds.len()
+    }
+}
+
+/// The words of a text; a text without any has an unknown one.
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = tokenize(text);
+    if words.is_empty() {
+        words.push("<unknown>".to_owned());
+    }
+    words
 }
 
 impl Question {
@@ -35,80 +118,78 @@ impl Question {
     pub fn words(&self) -> usize {
         self.words.len()
     }
+
+    /// What its programs are written with: its own grammar, or the scene's.
+    pub fn grammar<'a>(&'a self, scene: &'a Scene) -> &'a Grammar {
+        &self.shown(scene).grammar
+    }
+
+    /// The environment of its own, if it has one.
+    pub fn environment(&self) -> Option<&dyn Environment> {
+        self.own.as_ref().map(|own| &*own.surroundings.environment as &dyn Environment)
+    }
+
+    fn shown<'a>(&'a self, scene: &'a Scene) -> &'a Shown {
+        self.own.as_ref().map_or(&scene.shown, |own| &own.shown)
+    }
+
+    /// The columns of the actions allowed where `ty` is expected.
+    pub(crate) fn allowed<'a>(&'a self, scene: &'a Scene, ty: TypeId) -> &'a Arc<[u32]> {
+        &self.shown(scene).allowed[ty.index()]
+    }
+
+    /// Which of the scene's items it can be about; none for all of them.
+    pub(crate) fn shared(&self) -> Option<&[u32]> {
+        self.own.as_ref().map(|own| own.surroundings.shared.as_slice())
+    }
+
+    /// The items that only it has, which come after the scene's.
+    pub(crate) fn own_items(&self) -> Option<&Items> {
+        self.own.as_ref().map(|own| &own.items)
+    }
 }
 
 impl Scene {
     /// The scene of an environment; `vocabulary` should know the words of its items.
     pub fn new(grammar: Grammar, environment: &dyn Environment, vocabulary: &Vocabulary) -> Self {
-        let rules = grammar.signatures().rules().len() as u32;
-        let allowed = grammar
-            .type_ids()
-            .map(|ty| {
-                let allowed = grammar.allowed(ty);
-                let rules_first = allowed.rules.iter().map(|rule| rule.index() as u32);
-                rules_first.chain(allowed.items.iter().map(|item| rules + item.0)).collect()
-            })
-            .collect();
-        let mut scene = Scene {
-            grammar,
-            allowed,
-            phrases: vec![],
+        Scene {
+            rules: grammar.signatures().rules().len(),
+            shown: Shown::new(grammar),
             among_items: linking::among_items(environment.items().len(), environment.relations()),
             relation_kinds: kinds(environment.relation_names().len()),
-            item_words: vec![],
-            item_starts: vec![0],
-            item_kinds: vec![],
-        };
-        for item in environment.items() {
-            let mut words = tokenize(&item.phrase);
-            if words.is_empty() {
-                words.push("<unknown>".to_owned());
-            }
-            scene.item_words.extend(words.iter().map(|word| vocabulary.id(word)));
-            scene.item_starts.push(scene.item_words.len());
-            scene.item_kinds.push(item.kind.index() as u32);
-            scene.phrases.push(Phrase {
-                stems: words.iter().map(|word| stem(word)).collect(),
-                class: item.kind.index(),
-            });
+            items: Items::new(environment.items(), vocabulary),
         }
-        scene
     }
 
     /// The grammar.
     pub fn grammar(&self) -> &Grammar {
-        &self.grammar
+        &self.shown.grammar
     }
 
-    /// How many items there are.
-    pub fn items(&self) -> usize {
-        self.phrases.len()
+    /// Its items.
+    pub(crate) fn items(&self) -> &Items {
+        &self.items
     }
 
     pub(crate) fn rules(&self) -> usize {
-        self.grammar.signatures().rules().len()
+        self.rules
     }
 
     pub(crate) fn relation_kinds(&self) -> usize {
         self.relation_kinds
     }
 
-    /// The columns of the actions allowed where `ty` is expected.
-    pub(crate) fn allowed(&self, ty: TypeId) -> &Arc<[u32]> {
-        &self.allowed[ty.index()]
-    }
-
     /// The column of an action.
     pub(crate) fn column(&self, action: Action) -> u32 {
         match action {
             Action::Rule(rule) => rule.index() as u32,
-            Action::Item(item) => self.rules() as u32 + item.0,
+            Action::Item(item) => self.rules as u32 + item.0,
         }
     }
 
     /// The action of a column.
     pub(crate) fn action(&self, column: u32) -> Action {
-        match column.checked_sub(self.rules() as u32) {
+        match column.checked_sub(self.rules as u32) {
             None => Action::Rule(RuleId::from_index(column as usize)),
             Some(item) => Action::Item(ItemId(item)),
         }
@@ -116,15 +197,40 @@ impl Scene {
 
     /// Looks at a question. One without words is seen as one with an unknown word.
     pub fn question(&self, utterance: &str, vocabulary: &Vocabulary) -> Question {
-        let mut words = tokenize(utterance);
-        if words.is_empty() {
-            words.push("<unknown>".to_owned());
-        }
-        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let relations = linking::relate(&words, &stems, &self.phrases, &self.among_items);
-        Question {
-            words: words.iter().map(|word| vocabulary.id(word)).collect(),
-            relations: relations.into(),
-        }
+        let words = words_of(utterance);
+        let phrases: Vec<&Phrase> = self.items.phrases.iter().collect();
+        see(&words, &phrases, &self.among_items, vocabulary)
+    }
+
+    /// Looks at a question that has surroundings of its own.
+    ///
+    /// # Panics
+    /// If the surroundings do not begin with items of this scene.
+    pub fn question_in(
+        &self,
+        utterance: &str,
+        vocabulary: &Vocabulary,
+        surroundings: Surroundings,
+    ) -> Question {
+        let words = words_of(utterance);
+        let environment = &surroundings.environment;
+        let shared = &surroundings.shared;
+        let items = Items::new(&environment.items()[shared.len()..], vocabulary);
+        let of_scene = shared.iter().map(|&item| &self.items.phrases[item as usize]);
+        let phrases: Vec<&Phrase> = of_scene.chain(&items.phrases).collect();
+        let among_items = linking::among_items(environment.items().len(), environment.relations());
+        let shown = Shown::new(surroundings.grammar.clone());
+        let question = see(&words, &phrases, &among_items, vocabulary);
+        Question { own: Some(Arc::new(Own { shown, items, surroundings })), ..question }
+    }
+}
+
+/// A question with these words about items with these phrases.
+fn see(words: &[String], phrases: &[&Phrase], among_items: &[u8], vocabulary: &Vocabulary) -> Question {
+    let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+    Question {
+        words: words.iter().map(|word| vocabulary.id(word)).collect(),
+        relations: linking::relate(words, &stems, phrases, among_items).into(),
+        own: None,
     }
 }

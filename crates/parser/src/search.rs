@@ -26,19 +26,19 @@ pub(crate) struct Search<'a> {
 
 impl Search<'_> {
     /// The best programs for each question of a memory, best first.
-    pub(crate) fn run(&self, tape: &mut Tape, memory: &Memory) -> Vec<Vec<Candidate>> {
+    pub(crate) fn run(&self, tape: &mut Tape, memory: &Memory<'_>) -> Vec<Vec<Candidate>> {
         let questions = memory.all.len();
         let views = self.decoder.look(tape, self.frame, memory);
         let all: Vec<usize> = (0..questions).collect();
         let mut state = self.decoder.start(tape, self.frame, memory, &all);
         // The beam of each question; rows of the state are the hypotheses, question by question.
-        let mut beams: Vec<Vec<Hypothesis>> = (0..questions)
-            .map(|_| {
-                vec![Hypothesis {
-                    partial: Partial::new(self.frame.scene),
-                    actions: vec![],
-                    log_probability: 0.0,
-                }]
+        let scene = self.frame.scene;
+        let mut beams: Vec<Vec<Hypothesis>> = memory
+            .questions
+            .iter()
+            .map(|question| {
+                let partial = Partial::new(question.grammar(scene));
+                vec![Hypothesis { partial, actions: vec![], log_probability: 0.0 }]
             })
             .collect();
         let mut finished: Vec<Vec<Candidate>> = (0..questions).map(|_| vec![]).collect();
@@ -59,13 +59,14 @@ impl Search<'_> {
 
             let mut row = 0;
             let mut rows = Vec::new();
-            for (beam, finished) in beams.iter_mut().zip(&mut finished) {
+            for ((beam, finished), question) in beams.iter_mut().zip(&mut finished).zip(&memory.questions) {
+                let grammar = question.grammar(scene);
                 let width = self.beam - finished.len();
                 // Every way to go on: what it would be worth, from which hypothesis, by which action.
                 let mut ways: Vec<(f32, usize, u32)> = Vec::new();
                 for (index, hypothesis) in beam.iter().enumerate() {
                     let Some(expected) = hypothesis.partial.derivation.expected() else { continue };
-                    let allowed = self.frame.scene.allowed(expected);
+                    let allowed = question.allowed(scene, expected);
                     log_softmax(tape.value(scores).row(row + index), allowed, &mut logs);
                     ways.extend(
                         allowed
@@ -80,19 +81,18 @@ impl Search<'_> {
                 ways.truncate(width);
                 let mut next = Vec::with_capacity(ways.len());
                 for (log_probability, index, column) in ways {
-                    let action = self.frame.scene.action(column);
+                    let action = scene.action(column);
                     let mut partial = beam[index].partial.clone();
-                    if !partial.advance(self.frame.scene, action) {
+                    if !partial.advance(grammar, action) {
                         continue;
                     }
                     let mut actions = beam[index].actions.clone();
                     actions.push(action);
                     if partial.derivation.is_complete() {
-                        if let Ok(program) = Program::from_actions(self.frame.scene.grammar(), &actions) {
+                        if let Ok(program) = Program::from_actions(grammar, &actions) {
                             finished.push(Candidate { program, log_probability });
                         }
-                    } else if partial.derivation.len()
-                        + partial.derivation.shortest_rest(self.frame.scene.grammar())
+                    } else if partial.derivation.len() + partial.derivation.shortest_rest(grammar)
                         <= self.max_actions
                     {
                         next.push((row + index, Hypothesis { partial, actions, log_probability }));
