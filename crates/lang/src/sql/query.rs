@@ -157,7 +157,7 @@ pub enum Expr {
     Like(Box<[Expr; 2]>),
     /// `a BETWEEN b AND c`
     Between(Box<[Expr; 3]>),
-    /// `a IN (b, …)`
+    /// `a IN (b, …)`, the elements constants and columns.
     InList(Box<Expr>, Vec<Expr>),
     /// `a IN (SELECT …)`
     InQuery(Box<Expr>, Box<Query>),

@@ -352,7 +352,6 @@ impl Text<'_> {
     fn in_list(&mut self, expr: &Expr, list: &[Expr], not: &str, names: &Names<'_>) {
         self.operand(expr, names);
         let _ = write!(self.out, " {not}IN (");
-        // `IN ((SELECT …))` is a list of one value, `IN (SELECT …)` is not; a query writes its parentheses.
         self.list(list, names);
         self.out.push(')');
     }

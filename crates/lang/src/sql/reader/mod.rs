@@ -18,6 +18,7 @@ use dialect::Sqlite;
 use names::{Field, Frame};
 use sqlparser::ast;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 /// The longest text that is read, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
@@ -51,10 +52,11 @@ fn parse(text: &str) -> Result<ast::Statement, CheckError> {
         return Err(not_supported(format!("a query of more than {MAX_LENGTH} bytes")));
     }
     let parser = Parser::new(&Sqlite).with_recursion_limit(MAX_DEPTH as usize);
-    let tokens = sqlparser::tokenizer::Tokenizer::new(&Sqlite, text)
+    let tokens = Tokenizer::new(&Sqlite, text)
         .tokenize_with_location()
         .map_err(|error| syntax(text, &error.to_string()))?;
-    if tokens.len() > MAX_TOKENS {
+    let spaces = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
+    if tokens.len() - tokens.iter().filter(spaces).count() > MAX_TOKENS {
         return Err(not_supported(format!("a query of more than {MAX_TOKENS} tokens")));
     }
     let mut statements =
@@ -157,7 +159,8 @@ impl<'a> Reader<'a> {
             return Err(not_supported("a clause that SQLite does not have"));
         }
         let mut selects = Vec::new();
-        flatten(&query.body, &mut selects)?;
+        // The first has no operator of its own.
+        flatten(&query.body, SetOperator::Union, &mut selects)?;
         let mut parts = Vec::new();
         for (operator, select) in selects {
             parts.push((operator, self.select(select, outer)?));
@@ -355,9 +358,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The parts of a compound query, from left to right; the first has no operator of its own.
+/// Adds the parts of a compound query in the order of the text, `operator` before the first.
+///
+/// For SQLite all operators are equal and bind to the left; `sqlparser` lets `INTERSECT` bind tighter, which leaves
+/// compounds without parentheses on the right.
 fn flatten<'a>(
     body: &'a ast::SetExpr,
+    operator: SetOperator,
     parts: &mut Vec<(SetOperator, &'a ast::Select)>,
 ) -> Result<(), CheckError> {
     // The chain leans to the left, and may be long.
@@ -366,15 +373,20 @@ fn flatten<'a>(
     let first = loop {
         match left {
             ast::SetExpr::SetOperation { op, set_quantifier, left: more, right } => {
-                rest.push((set_operator(*op, *set_quantifier)?, simple(right)?));
+                rest.push((set_operator(*op, *set_quantifier)?, &**right));
                 left = more;
             }
-            ast::SetExpr::Query(query) if is_bare(query) => left = &query.body,
+            ast::SetExpr::Query(query) if is_bare(query) && parts.is_empty() => left = &query.body,
             other => break simple(other)?,
         }
     };
-    parts.push((SetOperator::Union, first));
-    parts.extend(rest.into_iter().rev());
+    parts.push((operator, first));
+    for (operator, right) in rest.into_iter().rev() {
+        match right {
+            ast::SetExpr::SetOperation { .. } => flatten(right, operator, parts)?,
+            other => parts.push((operator, simple(other)?)),
+        }
+    }
     Ok(())
 }
 
