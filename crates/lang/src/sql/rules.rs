@@ -15,7 +15,8 @@
 
 use super::function::{Aggregate, Function, Sort};
 use super::literal::LiteralKind;
-use super::query::{Arithmetic, Cast, Comparison, SetOperator, Wildcards};
+use super::operator::{Arithmetic, Cast, Comparison, SetOperator};
+use super::pattern::Wildcards;
 use super::schema::ColumnType;
 use super::types::Types;
 use crate::{ItemKind, RuleId, Signatures, TypeId};

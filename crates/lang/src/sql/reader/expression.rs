@@ -3,7 +3,8 @@
 use super::super::check::CheckError;
 use super::super::function::{Aggregate, Function};
 use super::super::literal::Literal;
-use super::super::query::{Arithmetic, Cast, Comparison, Expr};
+use super::super::operator::{Arithmetic, Cast, Comparison};
+use super::super::query::Expr;
 use super::names::Frame;
 use super::{Quotes, Reader, not_supported};
 use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, UnaryOperator, Value};
@@ -28,11 +29,7 @@ pub(super) fn constant(expr: &ast::Expr) -> Option<Literal> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a condition; any value can be one.
-    pub(super) fn condition(&mut self, expr: &'a ast::Expr, frame: &Frame<'_>) -> Result<Expr, CheckError> {
-        self.expr(expr, frame)
-    }
-
+    /// Reads a value or a condition.
     pub(super) fn expr(&mut self, expr: &'a ast::Expr, frame: &Frame<'_>) -> Result<Expr, CheckError> {
         self.deeper(|reader| reader.expr_here(expr, frame))
     }
@@ -193,7 +190,7 @@ impl<'a> Reader<'a> {
         while let Some(part) = open.pop() {
             match part {
                 ast::Expr::BinaryOp { left, op: inner, right } if inner == op => {
-                    open.extend([&**right, &**left])
+                    open.extend([&**right, &**left]);
                 }
                 ast::Expr::Nested(inner) => open.push(inner),
                 other => parts.push(self.expr(other, frame)?),
