@@ -18,6 +18,7 @@
 
 mod checkpoint;
 mod config;
+mod dataset;
 mod evaluation;
 mod experiment;
 mod explore;
@@ -26,13 +27,16 @@ pub mod objectives;
 mod run_folder;
 mod task;
 mod trainer;
+mod world;
 
 pub use checkpoint::CheckpointError;
-pub use config::{Config, ConfigError, DataConfig, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig};
+pub use config::{
+    Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
+};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};
 pub use explore::{GoldReport, UnlabeledReport};
-pub use judge::{Answer, Judge, Reward};
+pub use judge::{Judge, Reward};
 pub use run_folder::{RunError, RunFolder};
-pub use task::{LabeledExample, Task, TaskError, UnlabeledExample};
+pub use task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
 pub use trainer::{StepReport, StepTiming, Trainer};

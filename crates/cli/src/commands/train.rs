@@ -69,12 +69,16 @@ impl Progress {
             bar.set_style(style);
         }
         let line = format!(
-            "{}: {} labeled and {} test questions",
-            experiment.config().data.domain,
+            "{}: {} labeled, {} unlabeled and {} test questions",
+            experiment.config().data.name(),
             experiment.train_examples().len(),
+            experiment.unlabeled_examples().len(),
             experiment.test_examples().len()
         );
         let _ = writeln!(io::stderr(), "{line}");
+        for left_out in experiment.left_out() {
+            let _ = writeln!(io::stderr(), "left out: {left_out}");
+        }
         Progress {
             bar,
             is_terminal,
