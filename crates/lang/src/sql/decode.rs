@@ -4,7 +4,8 @@
 //! table that is not there becomes [`Expr::Unbound`], and running the query says so.
 
 use super::literal::Literal;
-use super::query::{By, ColumnRef, Expr, Key, Limit, Output, Query, Relation, Select, SetOperator, Source};
+use super::operator::SetOperator;
+use super::query::{By, ColumnRef, Expr, Key, Limit, Output, Query, Relation, Select, Source};
 use super::rules::{Op, Rules};
 use super::schema::{ColumnId, Schema, TableId};
 use super::scope::{Occurrence, Scope, field_names};

@@ -1,9 +1,8 @@
 //! From a tree to the actions that write it.
 
 use super::literal::Literal;
-use super::query::{
-    Arithmetic, By, ColumnRef, Expr, Key, Output, Query, Relation, Select, Source, Wildcards,
-};
+use super::pattern::Wildcards;
+use super::query::{By, ColumnRef, Expr, Key, Output, Query, Relation, Select, Source};
 use super::rules::{Columns, Op, Rules};
 use super::schema::{ColumnId, Schema, TableId};
 use super::scope::Scope;
@@ -202,7 +201,7 @@ impl Encoder<'_> {
             Expr::Literal(literal) => return self.literal(literal),
             Expr::Null => self.rule(Op::Null),
             Expr::Negate(expr) => self.apply(Op::Negate, [&**expr], scope)?,
-            Expr::Arithmetic(operation, sides) => self.arithmetic(*operation, sides, scope)?,
+            Expr::Arithmetic(operation, sides) => self.apply(Op::Arithmetic(*operation), &**sides, scope)?,
             Expr::Cast(to, expr) => self.apply(Op::Cast(*to), [&**expr], scope)?,
             Expr::Call(function, arguments) => self.apply(Op::Call(*function), arguments, scope)?,
             Expr::CountRows => self.rule(Op::CountRows),
@@ -221,10 +220,6 @@ impl Encoder<'_> {
             }
         }
         Ok(())
-    }
-
-    fn arithmetic(&mut self, operation: Arithmetic, sides: &[Expr; 2], scope: &Scope<'_>) -> Encoded {
-        self.apply(Op::Arithmetic(operation), sides, scope)
     }
 
     fn apply<'e>(

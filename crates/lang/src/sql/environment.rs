@@ -220,3 +220,100 @@ impl Environment for SqlEnvironment {
         &self.relations
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Language;
+    use crate::sql::{Column, ColumnType, ForeignKey, Table};
+
+    /// `city` points to `state` by name, and has a key of its own.
+    fn language() -> Sql {
+        let column = |name: &str, ty| Column { name: name.to_owned(), ty };
+        let name = |table| ColumnId { table: TableId(table), column: 0 };
+        let key = ForeignKey { columns: vec![1], to: vec![name(1)], confidence: 1.0 };
+        let text = ColumnType::Text;
+        Sql::new(Schema {
+            tables: vec![
+                Table {
+                    name: "city".into(),
+                    columns: vec![column("cityName", text), column("state_name", text)],
+                    primary_key: vec![0],
+                    foreign_keys: vec![key],
+                },
+                Table {
+                    name: "state".into(),
+                    columns: vec![column("name", text), column("area", ColumnType::Number)],
+                    primary_key: vec![0],
+                    foreign_keys: vec![],
+                },
+            ],
+        })
+    }
+
+    #[test]
+    fn tables_and_columns_come_first_and_values_last() {
+        let language = language();
+        let fixed = SqlEnvironment::new(&language);
+        let in_name = ColumnId { table: TableId(1), column: 0 };
+        let texas = Value { literal: Literal::text("texas"), phrase: "Texas".into(), columns: vec![in_name] };
+        let one = Value::new(Literal::integer(1), "one");
+        let environment = fixed.with_values(&language, &[one, texas.clone(), texas]);
+        let symbols: Vec<&str> = environment.items().iter().map(|item| item.symbol.as_str()).collect();
+        let columns = ["city.cityName", "city.state_name", "state.name", "state.area"];
+        assert_eq!(symbols[..2], ["city", "state"]);
+        assert_eq!(symbols[2..6], columns);
+        assert_eq!(symbols[6..], ["0", "1", "'texas'"]);
+        assert_eq!(environment.fixed_items(), 8);
+        assert_eq!(environment.items()[2].phrase, "city name");
+        for (index, symbol) in symbols.iter().enumerate() {
+            assert_eq!(environment.find(symbol), Some(ItemId(index as u32)));
+        }
+    }
+
+    #[test]
+    fn relations_follow_keys_and_values() {
+        let language = language();
+        let in_name = ColumnId { table: TableId(1), column: 0 };
+        let texas = Value { literal: Literal::text("texas"), phrase: "Texas".into(), columns: vec![in_name] };
+        let environment = SqlEnvironment::new(&language).with_values(&language, &[texas]);
+        let name = |from: &str, to: &str| {
+            let pair = (environment.find(from).unwrap(), environment.find(to).unwrap());
+            let mut found = environment.relations().iter().filter(|edge| (edge.from, edge.to) == pair);
+            let name = found.next().map(|edge| environment.relation_names()[usize::from(edge.kind.0)]);
+            assert_eq!(found.next(), None, "one relation a pair");
+            name
+        };
+        for (from, to, relation) in [
+            ("city.state_name", "city", Some("column of table")),
+            ("city", "city.state_name", Some("table has column")),
+            ("city.cityName", "city", Some("primary key of table")),
+            ("city", "city.cityName", Some("table has primary key")),
+            ("city.cityName", "city.state_name", Some("columns of one table")),
+            ("city.state_name", "state.name", Some("column points to column")),
+            ("state.name", "city.state_name", Some("column is pointed to by column")),
+            ("city", "state", Some("table points to table")),
+            ("state", "city", Some("table is pointed to by table")),
+            ("'texas'", "state.name", Some("value found in column")),
+            ("state.name", "'texas'", Some("column holds value")),
+            ("'texas'", "state.area", None),
+            ("city.cityName", "state.area", None),
+        ] {
+            assert_eq!(name(from, to), relation, "{from} → {to}");
+        }
+    }
+
+    #[test]
+    fn values_extend_the_grammar_of_the_schema() {
+        let language = language();
+        let fixed = SqlEnvironment::new(&language);
+        let base = language.signatures().grammar(fixed.items()).unwrap();
+        let text = "SELECT area FROM state WHERE name LIKE '%tex%'";
+        assert!(language.read(text, &base, &fixed).is_err());
+        let environment = fixed.with_values(&language, &[Value::new(Literal::text("tex"), "tex")]);
+        let grammar = base.with_items(&environment.items()[fixed.fixed_items()..]);
+        let program = language.read(text, &grammar, &environment).unwrap();
+        let whole = language.signatures().grammar(environment.items()).unwrap();
+        assert_eq!(language.read(text, &whole, &environment).unwrap(), program);
+    }
+}

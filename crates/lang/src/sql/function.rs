@@ -33,7 +33,6 @@ const FUNCTIONS: &[Definition] = functions! {
     "lower" (Any) Text;
     "upper" (Any) Text;
     "trim" (Any) Text;
-    "trim" (Any, Any) Text;
     "ltrim" (Any) Text;
     "rtrim" (Any) Text;
     "substr" (Any, Any) Text;

@@ -7,10 +7,10 @@ const KEYWORDS: &str = " abort action add after all alter always analyze and any
     current_date current_time current_timestamp database default deferrable deferred delete desc detach distinct do \
     drop each else end escape except exclude exclusive exists explain fail false fetch filter first following for \
     foreign from full generated glob group groups having if ignore immediate in index indexed initially inner insert \
-    instead intersect interval into is isnull join key last left like limit match materialized natural no not nothing \
+    instead intersect interval into is isnull join key last lateral left like limit localtime localtimestamp match materialized natural no not nothing \
     notnull null nulls of offset on or order others outer over partition plan pragma preceding primary query raise \
     range recursive references regexp reindex release rename replace restrict returning right rollback row rows \
-    savepoint select set table temp temporary then ties to transaction trigger true unbounded union unique update \
+    savepoint select set table temp temporary then ties to top transaction trigger trim true unbounded union unique update \
     using vacuum values view virtual when where window with within without ";
 
 /// Writes a name, in double quotes where SQL needs them.

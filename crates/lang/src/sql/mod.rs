@@ -9,7 +9,7 @@
 //! means the nearest `FROM` that has the table, its first occurrence there. Wrapping actions say otherwise, and
 //! are needed only when a table meets itself. Aliases do not exist in programs and trees.
 //!
-//! Where SQL has several ways to say a thing, programs have one (see [`Query`]'s module for the list), chosen so that the
+//! Where SQL has several ways to say a thing, programs have one (see `query` for the list), chosen so that the
 //! answer is the same in SQLite, row for row. What the tree cannot hold is refused with the reason.
 //!
 //! ```
@@ -44,6 +44,8 @@ mod function;
 mod identifier;
 mod language;
 mod literal;
+mod operator;
+mod pattern;
 mod query;
 mod reader;
 mod rules;
@@ -52,6 +54,7 @@ mod scope;
 mod symbols;
 mod types;
 mod typing;
+mod walk;
 mod writer;
 
 pub use check::{CheckError, Checked, check, check_quoted};
@@ -59,9 +62,7 @@ pub use environment::{SqlEnvironment, Value};
 pub use function::{Aggregate, Function};
 pub use language::Sql;
 pub use literal::{Literal, LiteralKind};
-pub use query::{
-    Arithmetic, By, Cast, ColumnRef, Comparison, Expr, Key, Limit, Output, Query, Relation, Select,
-    SetOperator, Source,
-};
+pub use operator::{Arithmetic, Cast, Comparison, SetOperator};
+pub use query::{By, ColumnRef, Expr, Key, Limit, Output, Query, Relation, Select, Source};
 pub use reader::Quotes;
 pub use schema::{Column, ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};

@@ -15,7 +15,8 @@
 
 use super::function::{Aggregate, Function, Sort};
 use super::literal::LiteralKind;
-use super::query::{Arithmetic, Cast, Comparison, SetOperator, Wildcards};
+use super::operator::{Arithmetic, Cast, Comparison, SetOperator};
+use super::pattern::Wildcards;
 use super::schema::ColumnType;
 use super::types::Types;
 use crate::{ItemKind, RuleId, Signatures, TypeId};
@@ -243,7 +244,7 @@ impl Rules {
             self.rule(Op::Aggregate(aggregate), &name, result(aggregate.result()), &[argument]);
         }
         self.rule(Op::Case, "case", t.plain, &[t.condition, t.expr, t.expr]);
-        self.rule(Op::Truth, "truth", t.loose, &[t.condition]);
+        self.rule(Op::Truth, "truth", t.loose, &[t.proper]);
     }
 
     fn conditions(&mut self, t: &Types) {
@@ -256,12 +257,13 @@ impl Rules {
             }
         }
         for (number, suffix, left, right) in sides {
-            let elements = if number { t.not_word_list } else { t.expr_list };
+            let elements = if number { t.number_element_list } else { t.element_list };
             self.rule(Op::Between(number), &format!("between{suffix}"), t.test, &[left, right, right]);
             self.rule(Op::InList(number), &format!("in{suffix}"), t.test, &[left, elements]);
         }
-        self.rule(Op::AndElement, "andElement", t.expr_list, &[t.expr, t.expr_list]);
-        self.rule(Op::AndNumber, "andNumber", t.not_word_list, &[t.not_word, t.not_word_list]);
+        self.rule(Op::AndElement, "andElement", t.element_list, &[t.element, t.element_list]);
+        let numbers = t.number_element_list;
+        self.rule(Op::AndNumber, "andNumber", numbers, &[t.number_element, numbers]);
         self.rule(Op::InQuery, "inQuery", t.test, &[t.expr, t.query]);
         self.rule(Op::Exists, "exists", t.test, &[t.query]);
         self.rule(Op::IsNull, "isNull", t.test, &[t.expr]);
@@ -269,7 +271,7 @@ impl Rules {
         for (wildcards, name) in Wildcards::ALL.into_iter().zip(["contains", "startsWith", "endsWith"]) {
             self.rule(Op::Pattern(wildcards), name, t.pattern, &[t.text_literal]);
         }
-        self.rule(Op::Holds, "holds", t.test, &[t.not_condition]);
+        self.rule(Op::Holds, "holds", t.holds, &[t.not_condition]);
         self.rule(Op::And, "and", t.and, &[t.not_and, t.condition]);
         self.rule(Op::Or, "or", t.or, &[t.not_or, t.condition]);
         self.rule(Op::Not, "not", t.not, &[t.negatable]);

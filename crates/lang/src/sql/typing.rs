@@ -6,7 +6,8 @@
 
 use super::function::Sort;
 use super::literal::LiteralKind;
-use super::query::{Arithmetic, By, Expr, Output, Query, Relation};
+use super::operator::Arithmetic;
+use super::query::{By, Expr, Output, Query, Relation};
 use super::schema::{ColumnType, Schema};
 use super::scope::Scope;
 
@@ -37,7 +38,7 @@ impl Class {
             Expr::Arithmetic(Arithmetic::Concatenate, _) => Class::Text,
             Expr::Negate(_) | Expr::Arithmetic(..) | Expr::CountRows => Class::Number,
             Expr::Cast(to, _) => match to {
-                super::query::Cast::Text => Class::Text,
+                super::operator::Cast::Text => Class::Text,
                 _ => Class::Number,
             },
             Expr::Call(function, _) => of_sort(function.result()),

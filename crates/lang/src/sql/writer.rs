@@ -26,13 +26,13 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(schema: &Schema) -> Self {
-        let tables = || schema.tables.iter().map(|table| table.name.as_str());
-        let columns =
-            schema.tables.iter().flat_map(|table| &table.columns).map(|column| column.name.as_str());
+        let tables: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+        let columns = schema.tables.iter().flat_map(|table| &table.columns);
+        let columns: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
         Writer {
-            source: free_prefix("t", tables()),
-            output: free_prefix("c", columns),
-            unbound: free_prefix("unbound", tables()),
+            source: free_prefix("t", &tables),
+            output: free_prefix("c", &columns),
+            unbound: free_prefix("unbound", &tables),
         }
     }
 
@@ -52,13 +52,13 @@ impl Writer {
 }
 
 /// `wish`, lengthened until no name is it or it and a number.
-fn free_prefix<'a>(wish: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+fn free_prefix(wish: &str, names: &[&str]) -> String {
     let mut prefix = wish.to_owned();
     let taken = |prefix: &str, name: &str| {
         name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             && name[prefix.len()..].bytes().all(|byte| byte.is_ascii_digit())
     };
-    while names.clone().any(|name| taken(&prefix, name)) {
+    while names.iter().any(|name| taken(&prefix, name)) {
         prefix.push('_');
     }
     prefix
@@ -352,7 +352,6 @@ impl Text<'_> {
     fn in_list(&mut self, expr: &Expr, list: &[Expr], not: &str, names: &Names<'_>) {
         self.operand(expr, names);
         let _ = write!(self.out, " {not}IN (");
-        // `IN ((SELECT …))` is a list of one value, `IN (SELECT …)` is not; a query writes its parentheses.
         self.list(list, names);
         self.out.push(')');
     }
@@ -407,4 +406,36 @@ fn count_tables(query: &Query, uses: &mut FxHashMap<TableId, u32>) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sql::{Column, ColumnType, Schema, Table, check};
+    use sqlparser::keywords::ALL_KEYWORDS;
+
+    #[test]
+    fn every_keyword_can_be_a_name() {
+        let mut misread = Vec::new();
+        for keyword in
+            ALL_KEYWORDS.iter().chain(&["a b", "ä", "1", "", "\"", "a.b", "--", "unbound", "t1", "c1"])
+        {
+            let columns = vec![Column { name: (*keyword).to_owned(), ty: ColumnType::Number }];
+            let table =
+                Table { name: (*keyword).to_owned(), columns, primary_key: vec![], foreign_keys: vec![] };
+            let schema = Schema { tables: vec![table] };
+            let name = format!("\"{}\"", keyword.replace('"', "\"\""));
+            let text = format!(
+                "SELECT x.{name}, count({name}) FROM {name} AS x WHERE {name} > (SELECT max(y) FROM (SELECT {name} AS y FROM {name})) \
+                 GROUP BY {name} ORDER BY x.{name}"
+            );
+            for text in [format!("SELECT {name} FROM {name}"), text] {
+                let canonical = check(&text, &schema).unwrap_or_else(|error| panic!("{error}: {text}")).text;
+                match check(&canonical, &schema) {
+                    Ok(again) => assert_eq!(again.text, canonical),
+                    Err(_) => misread.push(*keyword),
+                }
+            }
+        }
+        assert!(misread.is_empty(), "these need quotes: {misread:?}");
+    }
 }

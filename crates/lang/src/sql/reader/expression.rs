@@ -3,7 +3,8 @@
 use super::super::check::CheckError;
 use super::super::function::{Aggregate, Function};
 use super::super::literal::Literal;
-use super::super::query::{Arithmetic, Cast, Comparison, Expr};
+use super::super::operator::{Arithmetic, Cast, Comparison};
+use super::super::query::Expr;
 use super::names::Frame;
 use super::{Quotes, Reader, not_supported};
 use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, UnaryOperator, Value};
@@ -28,11 +29,7 @@ pub(super) fn constant(expr: &ast::Expr) -> Option<Literal> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a condition; any value can be one.
-    pub(super) fn condition(&mut self, expr: &'a ast::Expr, frame: &Frame<'_>) -> Result<Expr, CheckError> {
-        self.expr(expr, frame)
-    }
-
+    /// Reads a value or a condition.
     pub(super) fn expr(&mut self, expr: &'a ast::Expr, frame: &Frame<'_>) -> Result<Expr, CheckError> {
         self.deeper(|reader| reader.expr_here(expr, frame))
     }
@@ -73,10 +70,18 @@ impl<'a> Reader<'a> {
                 if matches!(*value, Expr::Literal(_)) || list.is_empty() {
                     return Err(not_supported("IN with a constant before it or nothing in it"));
                 }
-                let list = list.iter().map(|element| self.expr(element, frame)).collect::<Result<_, _>>()?;
+                let list: Vec<Expr> =
+                    list.iter().map(|element| self.expr(element, frame)).collect::<Result<_, _>>()?;
+                if list.iter().any(|element| !matches!(element, Expr::Literal(_) | Expr::Column(_))) {
+                    return Err(not_supported("IN with anything but constants and columns in it"));
+                }
                 negate(*negated, Expr::InList(value, list))
             }
             ast::Expr::InSubquery { expr, subquery, negated } => {
+                // For SQLite that is a list of one value, for `sqlparser` a query.
+                if matches!(*subquery.body, ast::SetExpr::Query(_)) {
+                    return Err(not_supported("IN with a query in two pairs of parentheses"));
+                }
                 let value = self.boxed(expr, frame)?;
                 let query = self.query(subquery, Some(frame))?.query;
                 negate(*negated, Expr::InQuery(value, Box::new(query)))
@@ -109,9 +114,8 @@ impl<'a> Reader<'a> {
                 let arguments = [expr, from].into_iter().chain(substring_for).map(|argument| &**argument);
                 self.call("substr", arguments, frame)
             }
-            ast::Expr::Trim { expr, trim_where: None, trim_what: None, trim_characters } => {
-                let characters = trim_characters.iter().flatten();
-                self.call("trim", std::iter::once(&**expr).chain(characters), frame)
+            ast::Expr::Trim { expr, trim_where: None, trim_what: None, trim_characters: None } => {
+                self.call("trim", std::iter::once(&**expr), frame)
             }
             other => Err(not_supported(what_it_is(other))),
         }
@@ -186,7 +190,7 @@ impl<'a> Reader<'a> {
         while let Some(part) = open.pop() {
             match part {
                 ast::Expr::BinaryOp { left, op: inner, right } if inner == op => {
-                    open.extend([&**right, &**left])
+                    open.extend([&**right, &**left]);
                 }
                 ast::Expr::Nested(inner) => open.push(inner),
                 other => parts.push(self.expr(other, frame)?),

@@ -1,7 +1,8 @@
 //! `FROM`: a flat list, for SQLite joins strictly from left to right.
 
 use super::super::check::CheckError;
-use super::super::query::{Comparison, Expr, Relation, Source};
+use super::super::operator::Comparison;
+use super::super::query::{Expr, Relation, Source};
 use super::names::{Columns, Frame, NamedSource, column_of, last_part};
 use super::{Reader, not_supported};
 use sqlparser::ast;

@@ -4,20 +4,24 @@
 //! several ways is brought to one (see [`super::query`]), and what the tree cannot hold is refused with the reason. Text
 //! comes from strangers, so its length, its depth and the size of the tree are bounded.
 
+mod compound;
 mod dialect;
 mod expression;
 mod from;
+mod keys;
 mod names;
 
 use super::check::CheckError;
 use super::literal::Literal;
-use super::query::{By, Expr, Key, Limit, Output, Query, Select, SetOperator};
+use super::operator::SetOperator;
+use super::query::{Expr, Limit, Output, Query, Select};
 use super::schema::Schema;
 use crate::SyntaxError;
 use dialect::Sqlite;
 use names::{Field, Frame};
 use sqlparser::ast;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 /// The longest text that is read, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
@@ -51,10 +55,11 @@ fn parse(text: &str) -> Result<ast::Statement, CheckError> {
         return Err(not_supported(format!("a query of more than {MAX_LENGTH} bytes")));
     }
     let parser = Parser::new(&Sqlite).with_recursion_limit(MAX_DEPTH as usize);
-    let tokens = sqlparser::tokenizer::Tokenizer::new(&Sqlite, text)
+    let tokens = Tokenizer::new(&Sqlite, text)
         .tokenize_with_location()
         .map_err(|error| syntax(text, &error.to_string()))?;
-    if tokens.len() > MAX_TOKENS {
+    let spaces = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
+    if tokens.len() - tokens.iter().filter(spaces).count() > MAX_TOKENS {
         return Err(not_supported(format!("a query of more than {MAX_TOKENS} tokens")));
     }
     let mut statements =
@@ -157,7 +162,8 @@ impl<'a> Reader<'a> {
             return Err(not_supported("a clause that SQLite does not have"));
         }
         let mut selects = Vec::new();
-        flatten(&query.body, &mut selects)?;
+        // The first has no operator of its own.
+        compound::flatten(&query.body, SetOperator::Union, &mut selects)?;
         let mut parts = Vec::new();
         for (operator, select) in selects {
             parts.push((operator, self.select(select, outer)?));
@@ -192,7 +198,7 @@ impl<'a> Reader<'a> {
         let (mut frame, mut from, conditions) = self.from(&select.from, outer)?;
         let mut condition = None;
         for (source, on) in conditions {
-            let on = self.condition(on, &frame)?;
+            let on = self.expr(on, &frame)?;
             add_condition(join_condition(&mut from, source, &mut condition), on);
         }
         for (source, on) in std::mem::take(&mut frame.using) {
@@ -208,7 +214,7 @@ impl<'a> Reader<'a> {
         }
         frame.aliases = fields.clone();
         if let Some(selection) = &select.selection {
-            let selection = self.condition(selection, &frame)?;
+            let selection = self.expr(selection, &frame)?;
             add_condition(&mut condition, selection);
         }
         let ast::GroupByExpr::Expressions(keys, modifiers) = &select.group_by else {
@@ -221,7 +227,7 @@ impl<'a> Reader<'a> {
         for key in keys {
             group.push(self.group_key(key, &frame, &fields)?);
         }
-        let having = select.having.as_ref().map(|having| self.condition(having, &frame)).transpose()?;
+        let having = select.having.as_ref().map(|having| self.expr(having, &frame)).transpose()?;
         if having.is_some() && group.is_empty() {
             return Err(not_supported("HAVING without GROUP BY"));
         }
@@ -272,138 +278,6 @@ impl<'a> Reader<'a> {
             }
             _ => Err(not_supported("this kind of *")),
         }
-    }
-
-    /// A key of `GROUP BY`: a position, or an expression that may use aliases.
-    fn group_key(
-        &mut self,
-        key: &'a ast::Expr,
-        frame: &Frame<'_>,
-        fields: &[Field],
-    ) -> Result<Expr, CheckError> {
-        let value = match position(key) {
-            Some(place) => field_at(fields, place)?.value.clone(),
-            None => self.expr(key, frame)?,
-        };
-        refuse_constant(value)
-    }
-
-    fn order(
-        &mut self,
-        order: &'a ast::OrderBy,
-        parts: &[(SetOperator, Part<'_>)],
-    ) -> Result<Vec<Key>, CheckError> {
-        let ast::OrderByKind::Expressions(keys) = &order.kind else {
-            return Err(not_supported("ORDER BY ALL"));
-        };
-        if order.interpolate.is_some() {
-            return Err(not_supported("INTERPOLATE"));
-        }
-        let mut read = Vec::new();
-        for key in keys {
-            if key.options.nulls_first.is_some() || key.with_fill.is_some() {
-                return Err(not_supported("NULLS FIRST or LAST"));
-            }
-            let by = match parts {
-                [(_, part)] => By::Expr(self.order_key(&key.expr, part)?),
-                parts => By::Output(self.output_key(&key.expr, parts)?),
-            };
-            read.push(Key { by, descending: key.options.asc == Some(false) });
-        }
-        Ok(read)
-    }
-
-    /// What a query of one part is sorted by: here, unlike elsewhere, an alias wins over a column.
-    fn order_key(&mut self, key: &'a ast::Expr, part: &Part<'_>) -> Result<Expr, CheckError> {
-        let value = match (position(key), bare_name(key)) {
-            (Some(place), _) => field_at(&part.fields, place)?.value.clone(),
-            (None, Some(name))
-                if let Some(field) = part.fields.iter().find(|field| field.is_alias_of(name)) =>
-            {
-                field.value.clone()
-            }
-            _ => self.expr(key, &part.frame)?,
-        };
-        refuse_constant(value)
-    }
-
-    /// What a query of several parts is sorted by: one of its outputs.
-    fn output_key(
-        &mut self,
-        key: &'a ast::Expr,
-        parts: &[(SetOperator, Part<'_>)],
-    ) -> Result<u32, CheckError> {
-        if let Some(place) = position(key) {
-            field_at(&parts[0].1.fields, place)?;
-            return Ok(place - 1);
-        }
-        for (_, part) in parts {
-            let named =
-                bare_name(key).and_then(|name| part.fields.iter().position(|field| field.is_called(name)));
-            let place = match named {
-                Some(place) => Some(place),
-                None => self
-                    .expr(key, &part.frame)
-                    .ok()
-                    .and_then(|value| part.fields.iter().position(|field| field.value == value)),
-            };
-            if let Some(place) = place {
-                return Ok(place as u32);
-            }
-        }
-        Err(CheckError::UnknownName(format!("{key} among the outputs of the whole query")))
-    }
-}
-
-/// The parts of a compound query, from left to right; the first has no operator of its own.
-fn flatten<'a>(
-    body: &'a ast::SetExpr,
-    parts: &mut Vec<(SetOperator, &'a ast::Select)>,
-) -> Result<(), CheckError> {
-    // The chain leans to the left, and may be long.
-    let mut rest = Vec::new();
-    let mut left = body;
-    let first = loop {
-        match left {
-            ast::SetExpr::SetOperation { op, set_quantifier, left: more, right } => {
-                rest.push((set_operator(*op, *set_quantifier)?, simple(right)?));
-                left = more;
-            }
-            ast::SetExpr::Query(query) if is_bare(query) => left = &query.body,
-            other => break simple(other)?,
-        }
-    };
-    parts.push((SetOperator::Union, first));
-    parts.extend(rest.into_iter().rev());
-    Ok(())
-}
-
-fn simple(body: &ast::SetExpr) -> Result<&ast::Select, CheckError> {
-    match body {
-        ast::SetExpr::Select(select) => Ok(select),
-        ast::SetExpr::Query(query) if is_bare(query) => simple(&query.body),
-        ast::SetExpr::Query(_) => Err(not_supported("ORDER BY, LIMIT or WITH in a part of a compound query")),
-        ast::SetExpr::SetOperation { .. } => {
-            Err(not_supported("a compound query as the right side of another"))
-        }
-        ast::SetExpr::Values(_) | ast::SetExpr::Table(_) => Err(not_supported("VALUES")),
-        _ => Err(CheckError::NotOneSelect),
-    }
-}
-
-/// Whether a query in parentheses is no more than its body.
-fn is_bare(query: &ast::Query) -> bool {
-    query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none()
-}
-
-fn set_operator(op: ast::SetOperator, quantifier: ast::SetQuantifier) -> Result<SetOperator, CheckError> {
-    use ast::SetQuantifier::{All, Distinct, None};
-    match (op, quantifier) {
-        (ast::SetOperator::Union, All) => Ok(SetOperator::UnionAll),
-        (ast::SetOperator::Union, None | Distinct) => Ok(SetOperator::Union),
-        (ast::SetOperator::Intersect, None | Distinct) => Ok(SetOperator::Intersect),
-        (ast::SetOperator::Except, None | Distinct) => Ok(SetOperator::Except),
-        (op, quantifier) => Err(not_supported(format!("{op} {quantifier}"))),
     }
 }
 
@@ -464,34 +338,4 @@ fn add_condition(condition: &mut Option<Expr>, more: Expr) {
         Some(earlier) => earlier.and(more),
         None => more,
     });
-}
-
-/// The number of an output, from 1.
-fn position(key: &ast::Expr) -> Option<u32> {
-    match expression::constant(key)? {
-        Literal::Number(number) => number.parse().ok(),
-        Literal::Text(_) => None,
-    }
-}
-
-fn field_at(fields: &[Field], place: u32) -> Result<&Field, CheckError> {
-    let field = (place as usize).checked_sub(1).and_then(|index| fields.get(index));
-    field.ok_or_else(|| CheckError::UnknownName(format!("output {place}")))
-}
-
-fn bare_name(key: &ast::Expr) -> Option<&str> {
-    match key {
-        ast::Expr::Identifier(name) => Some(&name.value),
-        ast::Expr::Nested(inner) => bare_name(inner),
-        _ => None,
-    }
-}
-
-fn refuse_constant(key: Expr) -> Result<Expr, CheckError> {
-    match key {
-        Expr::Literal(literal) => {
-            Err(not_supported(format!("sorting or grouping by the constant {literal}")))
-        }
-        other => Ok(other),
-    }
 }

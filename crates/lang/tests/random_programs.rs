@@ -1,0 +1,217 @@
+//! Any program of the grammar has a text, and any text an answer.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use proptest::prelude::*;
+use xpr_lang::sql::{
+    CheckError, Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, Value, check,
+};
+use xpr_lang::{Action, Derivation, Environment, Grammar, Language, Program};
+
+fn schema() -> Schema {
+    let table = |name: &str, columns: &[(&str, ColumnType)]| {
+        let column = |(name, ty): &(&str, ColumnType)| Column { name: (*name).to_owned(), ty: *ty };
+        let columns = columns.iter().map(column).collect();
+        Table { name: name.to_owned(), columns, primary_key: vec![0], foreign_keys: vec![] }
+    };
+    use ColumnType::*;
+    Schema {
+        tables: vec![
+            table("state", &[("name", Text), ("area", Number), ("founded", Time), ("c1", Other)]),
+            table("t1", &[("order", Number), ("odd \"name\"", Text), ("Boolean", Boolean)]),
+            table("select", &[("name", Text), ("area", Number)]),
+        ],
+    }
+}
+
+struct World {
+    language: Sql,
+    environment: SqlEnvironment,
+    grammar: Grammar,
+}
+
+/// With one table nearly every column is in scope.
+fn world(tables: usize) -> World {
+    let mut schema = schema();
+    schema.tables.truncate(tables);
+    let language = Sql::new(schema);
+    let literals = [
+        Literal::text("texas"),
+        Literal::text("o'neill"),
+        Literal::text("2010-01-02"),
+        Literal::text("12"),
+        Literal::integer(12),
+        Literal::number("-2.5").unwrap(),
+    ];
+    let values = literals.map(|literal| Value::new(literal, ""));
+    let environment = SqlEnvironment::new(&language).with_values(&language, &values);
+    let grammar = language.signatures().grammar(environment.items()).unwrap();
+    World { language, environment, grammar }
+}
+
+/// A program from random choices, half of them of items; when they run out, the shortest way to the end.
+fn derive(grammar: &Grammar, choices: &[u16]) -> Program {
+    let mut derivation = Derivation::new(grammar);
+    let mut actions = Vec::new();
+    let mut choices = choices.iter().copied();
+    while let Some(ty) = derivation.expected() {
+        let allowed = grammar.allowed(ty);
+        let items: Vec<Action> = allowed.items.iter().map(|item| Action::Item(*item)).collect();
+        let rules: Vec<Action> = allowed.rules.iter().map(|rule| Action::Rule(*rule)).collect();
+        let cost = |action: &&Action| -> usize {
+            grammar.arguments(**action).iter().map(|ty| grammar.shortest(*ty).unwrap()).sum()
+        };
+        let action = match choices.next() {
+            Some(choice) => {
+                let from =
+                    if rules.is_empty() || choice % 2 == 0 && !items.is_empty() { &items } else { &rules };
+                from[usize::from(choice / 2) % from.len()]
+            }
+            None => *items.iter().chain(&rules).min_by_key(cost).unwrap(),
+        };
+        derivation.advance(grammar, action).unwrap();
+        actions.push(action);
+    }
+    Program::from_actions(grammar, &actions).unwrap()
+}
+
+/// Whether a text says that something is out of scope.
+fn is_out_of_scope(error: &CheckError) -> bool {
+    matches!(error, CheckError::UnknownName(name) if name.contains("unbound") || name.starts_with("output ") || name.contains("* without FROM"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_text_of_a_program_reads_as_the_program(
+        tables in 1..=3_usize,
+        choices in prop::collection::vec(any::<u16>(), 0..60),
+    ) {
+        let World { language, environment, grammar } = world(tables);
+        let program = derive(&grammar, &choices);
+        let text = language.write(&program, &grammar, &environment);
+        match check(&text, language.schema()) {
+            Ok(checked) => {
+                prop_assert_eq!(&checked.text, &text);
+                let read = language.read(&text, &grammar, &environment);
+                prop_assert_eq!(read.as_ref(), Ok(&program), "{}", text);
+            }
+            // The grammar does not know which tables are in FROM.
+            Err(error) => prop_assert!(is_out_of_scope(&error), "{error}\n{text}"),
+        }
+    }
+
+    #[test]
+    fn any_text_is_answered(text in "\\PC{0,60}") {
+        let _ = check(&text, &schema());
+    }
+
+    #[test]
+    fn any_words_of_sql_are_answered(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+        if let Ok(checked) = check(&words.join(" "), &schema()) {
+            let again = check(&checked.text, &schema()).unwrap();
+            prop_assert_eq!(again.text, checked.text);
+        }
+    }
+}
+
+const WORDS: &[&str] = &[
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "state",
+    "t1",
+    "name",
+    "area",
+    "state.area",
+    "\"texas\"",
+    "'x'",
+    "1",
+    "2.5",
+    "(",
+    ")",
+    ",",
+    "*",
+    "+",
+    "-",
+    "/",
+    "||",
+    "=",
+    "<",
+    "<>",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "LIKE",
+    "BETWEEN",
+    "IS",
+    "NULL",
+    "EXISTS",
+    "AS",
+    "a",
+    "JOIN",
+    "LEFT",
+    "ON",
+    "USING",
+    "GROUP BY",
+    "HAVING",
+    "ORDER BY",
+    "DESC",
+    "LIMIT",
+    "OFFSET",
+    "UNION",
+    "EXCEPT",
+    "DISTINCT",
+    "COUNT",
+    "SUM",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "CAST",
+    "WITH",
+    "MATCH",
+    "REGEXP",
+    ";",
+    "[",
+    "\"",
+];
+
+#[test]
+fn hostile_texts_are_refused_and_do_not_overflow() {
+    let deep = |open: &str, close: &str, n: usize| {
+        format!("SELECT {}area{} FROM state", open.repeat(n), close.repeat(n))
+    };
+    let texts = [
+        deep("(", ")", 20_000),
+        deep("-(", ")", 5_000),
+        deep("(SELECT ", " FROM state)", 1_000),
+        deep("NOT ", "", 5_000),
+        deep("CASE WHEN 1 THEN ", " END", 900),
+        format!("SELECT area{} FROM state", " + 1".repeat(2_900)),
+        format!("SELECT area{} FROM state", " + 1".repeat(30_000)),
+        format!("SELECT 1{}", " UNION SELECT 1".repeat(1_900)),
+        format!("SELECT * FROM state{}", ", state".repeat(2_900)),
+        "SELECT a MATCH FROM state".to_owned(),
+        "SELECT a REGEXP )".to_owned(),
+        "\0".to_owned(),
+        "'".to_owned(),
+        "\"".to_owned(),
+        "/*".to_owned(),
+    ];
+    for text in texts {
+        let _ = check(&text, &schema());
+    }
+    // Long, but not deep.
+    let long = format!("SELECT area FROM state WHERE area = 1{}", " OR area = 1".repeat(900));
+    assert!(check(&long, &schema()).is_ok());
+    // Each expression doubles the one before.
+    let mut doubling = "WITH x0 AS (SELECT name FROM state)".to_owned();
+    for i in 1..30 {
+        doubling += &format!(", x{i} AS (SELECT a.name FROM x{} a, x{} b)", i - 1, i - 1);
+    }
+    let error = check(&(doubling + " SELECT * FROM x29"), &schema()).unwrap_err();
+    assert!(matches!(error, CheckError::NotSupported(_)), "{error}");
+}
