@@ -4,6 +4,7 @@
 mod databases;
 
 use databases::{TestDatabase, geography};
+use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use xpr_exec::sqlite::{Checked, Database, DatabaseError, QueryLimits, SqliteRunner};
@@ -274,4 +275,41 @@ fn runners_are_for_threads() {
     fn assert_send<T: Send>() {}
     assert_send::<SqliteRunner>();
     assert_send::<Database>();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// The functions that replace SQLite's give what SQLite's give.
+    #[test]
+    fn functions_mean_what_sqlites_mean(
+        text in "[aAbé%_!\\]\\-^*?\\[]{0,8}",
+        pattern in "[aAbé%_!\\]\\-^*?\\[]{0,6}",
+        number in prop::sample::select(vec!["1", "1.0", "-2.5", "0.1 + 0.2", "1e20", "1e15", "1e16", "1e17", "12345678901234567.0", "1.0 / 3", "2e-5 / 3", "-1e-4", "123456789012", "NULL", "x'6162'"]),
+    ) {
+        thread_local! {
+            static ENGINES: (rusqlite::Connection, std::cell::RefCell<SqliteRunner>) = {
+                let runner = TestDatabase::new(MUSIC).runner(QueryLimits::default());
+                (rusqlite::Connection::open_in_memory().unwrap(), std::cell::RefCell::new(runner))
+            };
+        }
+        for expression in [
+            format!("'{text}' LIKE '{pattern}'"),
+            format!("'{text}' LIKE '{pattern}' ESCAPE '!'"),
+            format!("'{text}' GLOB '{pattern}'"),
+            format!("instr('{text}', '{pattern}')"),
+            format!("trim('{text}', '{pattern}') || '|' || ltrim('{text}', '{pattern}') || '|' || rtrim('{text}', '{pattern}')"),
+            format!("({number}) LIKE '{pattern}%'"),
+            format!("({number}) LIKE (({number}) || '')"),
+            format!("instr({number}, '2')"),
+        ] {
+            let (expected, found) = ENGINES.with(|(plain, runner)| {
+                let sql = format!("SELECT coalesce({expression}, 'null') || ''");
+                let expected: String = plain.query_row(&sql, [], |row| row.get(0)).unwrap();
+                (expected, runner.borrow_mut().execute(&sql))
+            });
+            let escaped = expected.replace('\\', "\\\\").replace('"', "\\\"");
+            prop_assert_eq!(found, Outcome::Value(format!("(bag (\"{escaped}\"))")), "{}", expression);
+        }
+    }
 }

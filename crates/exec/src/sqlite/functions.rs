@@ -6,10 +6,11 @@
 //! at most, and charge the meter for it.
 
 use super::guard::Meter;
-use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ffi};
 use std::borrow::Cow;
+use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
 /// Characters of a pattern.
@@ -234,11 +235,16 @@ fn text_of(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
     match value {
         ValueRef::Null => None,
         ValueRef::Integer(integer) => Some(integer.to_string().into()),
-        // Fifteen digits, and always a point.
-        ValueRef::Real(real) => {
-            let rounded = format!("{real:.14e}").parse().unwrap_or(real);
-            Some(format!("{rounded:?}").into())
-        }
+        ValueRef::Real(real) => Some(text_of_real(real).into()),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes)),
     }
+}
+
+/// A number as SQLite's own functions see it; it has rules of its own for digits and exponents.
+fn text_of_real(real: f64) -> String {
+    let mut text = [0_u8; 64];
+    let size = text.len() as c_int;
+    // SAFETY: SQLite writes at most `size` bytes, the last of them a NUL, and this format takes one double.
+    unsafe { ffi::sqlite3_snprintf(size, text.as_mut_ptr().cast(), c"%!.17g".as_ptr(), real) };
+    CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned()
 }
