@@ -18,6 +18,7 @@
 
 mod checkpoint;
 mod config;
+mod coverage;
 mod evaluation;
 mod experiment;
 mod explore;
@@ -29,6 +30,7 @@ mod trainer;
 
 pub use checkpoint::CheckpointError;
 pub use config::{Config, ConfigError, DataConfig, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig};
+pub use coverage::{Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};
 pub use explore::{GoldReport, UnlabeledReport};
