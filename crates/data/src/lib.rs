@@ -37,5 +37,5 @@ pub use error::{DataError, LineError};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, Part, read_examples};
 pub use pairs::{Pair, Split};
-pub use project::{EXPERIMENT, Project, ProjectSettings};
+pub use project::{EXPERIMENT, Project, ProjectSettings, relative_path};
 pub use text2sql::{Division, Text2Sql};

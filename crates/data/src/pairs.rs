@@ -9,6 +9,7 @@
 
 use crate::records::{self, Format, Record};
 use crate::{DataError, LineError, text_file};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -104,6 +105,29 @@ fn pair(record: Record, format: Format) -> Result<Pair, LineError> {
         })?),
     };
     Ok(Pair { utterance, program, answer: record.answer, split, database: record.database, line })
+}
+
+/// Reads the pairs of a file that may be about several databases, as Spider's are: those about the one called `database`.
+///
+/// # Errors
+/// As [`read`], and if the file is about several databases and this is none of them.
+pub fn read_about(path: &Path, database: &str) -> Result<Vec<Pair>, DataError> {
+    let mut pairs = read(path)?;
+    let names: BTreeSet<&str> = pairs.iter().filter_map(|pair| pair.database.as_deref()).collect();
+    if names.len() > 1 {
+        if !names.contains(database) {
+            let some: Vec<&str> = names.iter().copied().take(8).collect();
+            let message = format!(
+                "the questions are about {} databases ({}{}), none of which is called `{database}`; keep those about one",
+                names.len(),
+                some.join(", "),
+                if some.len() < names.len() { ", …" } else { "" }
+            );
+            return Err(DataError::in_file(path)(LineError { line: 1, message }));
+        }
+        pairs.retain(|pair| pair.database.as_deref() == Some(database));
+    }
+    Ok(pairs)
 }
 
 /// The pairs as the text of a `.tsv`, which [`read`] reads: utterance, program, and answer where there is one.
@@ -292,6 +316,19 @@ mod tests {
         for (name, text, expected) in cases {
             assert_eq!(read_as(name, text).unwrap_err().to_string(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn one_database_of_several() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dev.json");
+        let pair = |database: &str| format!(r#"{{"question": "a", "query": "b", "db_id": "{database}"}}"#);
+        std::fs::write(&path, format!("[{}, {}]", pair("geo"), pair("music"))).unwrap();
+        assert_eq!(read_about(&path, "music").unwrap().len(), 1);
+        let error = read_about(&path, "x").unwrap_err().to_string();
+        assert!(error.contains("about 2 databases (geo, music), none of which is called `x`"), "{error}");
+        std::fs::write(&path, pair("geo")).unwrap();
+        assert_eq!(read_about(&path, "x").unwrap().len(), 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 use crate::DataError;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The name of the experiment.
 pub const EXPERIMENT: &str = "xpr.toml";
@@ -60,8 +60,24 @@ impl ProjectSettings {
             );
             set("held_out_from", quoted("labeled"), "");
         }
+        if !self.unlabeled.is_empty() {
+            toml.push_str(
+                "\n[learn]\nobjective = \"sparse\" # what to learn from questions without programs\n",
+            );
+        }
         toml
     }
+}
+
+/// The way from a folder to a file, both absolute; the file itself where there is none.
+pub fn relative_path(folder: &Path, file: &Path) -> PathBuf {
+    let (here, there): (Vec<_>, Vec<_>) = (folder.components().collect(), file.components().collect());
+    let shared = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
+    if shared == 0 {
+        return file.to_owned();
+    }
+    let up = here[shared..].iter().map(|_| Component::ParentDir);
+    up.chain(there[shared..].iter().copied()).collect()
 }
 
 /// A basic string of TOML.
@@ -200,6 +216,20 @@ mod tests {
         let error = project.write(&ProjectSettings::default()).unwrap_err().to_string();
         assert!(error.contains("copy: "), "{error}");
         assert_eq!(fs::read_dir(&here).unwrap().count(), 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_found_from_the_folder() {
+        for (folder, file, expected) in [
+            ("/a/b", "/a/b/c.db", "c.db"),
+            ("/a/b", "/a/c/d.db", "../c/d.db"),
+            ("/a/b", "/c.db", "../../c.db"),
+            ("/", "/c.db", "c.db"),
+            ("a", "/c.db", "/c.db"),
+        ] {
+            assert_eq!(relative_path(Path::new(folder), Path::new(file)), Path::new(expected));
+        }
     }
 
     #[test]

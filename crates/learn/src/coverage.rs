@@ -3,8 +3,10 @@
 //! For each pair: does its program **run**; can the grammar write it (**covered**: from text to tree to actions and back to the same
 //! tree); does what it would write find the same (**round trip**); and are the constants it needs among the values
 //! that its question suggests (**linked**): a parser points to values and cannot make them up, so what is not linked it will not get right.
+//! Constants that several pairs need and no question says count as linked: they are offered for every question.
 //! For questions without programs: how many of their words occur in the labeled ones or in the schema.
 
+use crate::constants::learned_constants;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use thiserror::Error;
@@ -70,12 +72,14 @@ pub struct Coverage {
     pub round_trip: usize,
     /// Those whose program runs.
     pub executable: usize,
-    /// Those whose constants are all suggested by their question.
+    /// Those whose constants are all suggested by their question, or among `constants`.
     pub linked: usize,
     /// Constants of all programs that could be read.
     pub literals: usize,
-    /// Those that are suggested by their question.
+    /// Those that are suggested by their question, or among `constants`.
     pub linked_literals: usize,
+    /// Constants that several programs need and no question says; see [`learned_constants`].
+    pub constants: Vec<String>,
     /// What failed, in the order of the pairs.
     pub failures: Vec<Failure>,
 }
@@ -117,16 +121,20 @@ impl<'a> Surveyor<'a> {
         Ok(Surveyor { language, fixed, grammar, index, runner })
     }
 
-    /// The account of some pairs.
+    /// The account of some pairs, which a parser would be trained with.
     pub fn survey(&mut self, pairs: &[Pair]) -> Coverage {
-        let mut coverage = Coverage { pairs: pairs.len(), ..Coverage::default() };
+        let labeled = pairs.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
+        let constants = learned_constants(&self.language, &self.fixed, self.index, labeled);
+        let fixed = self.fixed.with_constants(&self.language, &constants);
+        let constants = constants.iter().map(|constant| constant.literal.to_string()).collect();
+        let mut coverage = Coverage { pairs: pairs.len(), constants, ..Coverage::default() };
         for pair in pairs {
-            self.add(pair, &mut coverage);
+            self.add(pair, &fixed, &mut coverage);
         }
         coverage
     }
 
-    fn add(&mut self, pair: &Pair, coverage: &mut Coverage) {
+    fn add(&mut self, pair: &Pair, fixed: &SqlEnvironment, coverage: &mut Coverage) {
         let mut fail = |stage: Stage, reason: String| {
             let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
             coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
@@ -159,7 +167,7 @@ impl<'a> Surveyor<'a> {
             }
             Err(reason) => fail(Stage::Covered, reason),
         }
-        let environment = self.fixed.with_values(&self.language, &self.index.values(&pair.utterance));
+        let environment = fixed.with_values(&self.language, &self.index.values(&pair.utterance));
         let literals = query.literals();
         let missing: Vec<String> = literals
             .iter()

@@ -18,6 +18,7 @@
 
 mod checkpoint;
 mod config;
+mod constants;
 mod coverage;
 mod evaluation;
 mod experiment;
@@ -30,6 +31,7 @@ mod trainer;
 
 pub use checkpoint::CheckpointError;
 pub use config::{Config, ConfigError, DataConfig, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig};
+pub use constants::learned_constants;
 pub use coverage::{Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};

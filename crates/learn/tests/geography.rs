@@ -42,4 +42,7 @@ fn gold_queries_survive_and_their_constants_are_found() {
     );
     assert!(coverage.failures.iter().all(|failure| failure.stage != Stage::RoundTrip));
     assert!(coverage.round_trip * 100 >= coverage.executable * 99);
+    // A major city has more people than this, a major river is longer; and no state is called `dc`.
+    assert_eq!(coverage.constants, ["150000", "750", "'dc'"]);
+    assert_eq!(coverage.linked_literals, coverage.literals);
 }
