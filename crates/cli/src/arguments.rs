@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Ask(AskArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
+    Init(InitArguments),
     #[command(subcommand)]
     Data(DataCommand),
     #[command(subcommand)]
@@ -172,21 +173,30 @@ pub(crate) struct WorldArguments {
     pub(crate) triples: Option<PathBuf>,
 }
 
-/// Look at datasets.
+/// Look at datasets, and bring them into shape.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
-    Import(ImportArguments),
+    #[command(subcommand)]
+    Import(ImportCommand),
+    Check(CheckArguments),
 }
 
-/// Check a folder with a dataset and show what is in it.
+/// Read a public dataset.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    Overnight(ImportOvernightArguments),
+    #[command(name = "text2sql")]
+    Text2Sql(ImportText2SqlArguments),
+}
+
+/// Check a folder with Overnight and show what is in it: eight domains of questions about small knowledge bases.
+///
+/// It is read where it is: name the folder with --data when training.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  xpr data import overnight --from data\n  xpr data import overnight --from data --json"
 )]
-pub(crate) struct ImportArguments {
-    /// What kind of dataset it is.
-    #[arg(value_enum)]
-    pub(crate) dataset: Dataset,
+pub(crate) struct ImportOvernightArguments {
     /// The folder.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) from: PathBuf,
@@ -195,10 +205,100 @@ pub(crate) struct ImportArguments {
     pub(crate) json: bool,
 }
 
+/// Make a project folder from a dataset of text2sql-data: GeoQuery and its sisters.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr data import text2sql --from text2sql-data/data --name geography --out geo
+  xpr data import text2sql --from data/geography --out geo-query --split query --dev-apart")]
+pub(crate) struct ImportText2SqlArguments {
+    /// The folder with NAME.json, and NAME.sqlite if there is one.
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
+    pub(crate) from: PathBuf,
+    /// The dataset, if there are several in the folder.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The project folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// How training and test are divided.
+    #[arg(long, value_enum, default_value_t = DivisionName::Question)]
+    pub(crate) split: DivisionName,
+    /// Which fold is the test, in datasets that have numbered folds.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) fold: u32,
+    /// Write the development part to dev.tsv instead of adding it to the training part.
+    #[arg(long)]
+    pub(crate) dev_apart: bool,
+    /// Write over files in the folder.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Dataset {
-    /// Eight domains of questions about small knowledge bases (Wang et al. 2015).
-    Overnight,
+pub(crate) enum DivisionName {
+    /// Test questions may mean queries that training has in other words.
+    Question,
+    /// Queries in the test are new.
+    Query,
+}
+
+/// A database and questions about it.
+#[derive(Debug, Args)]
+pub(crate) struct QuestionFiles {
+    /// The database: sqlite: and a path. It is read, never changed.
+    #[arg(long, value_name = "sqlite:FILE")]
+    pub(crate) db: String,
+    /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labeled: PathBuf,
+    /// Questions without SQL: one a line, or in the same formats.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) unlabeled: Option<PathBuf>,
+}
+
+/// Say how much of your own data a parser can learn from.
+///
+/// For each question with its SQL: does it run, can the grammar write it, does what it writes find the same, and are its constants
+/// among the values that the question suggests? The parser can only write those. What fails is listed, with its line and why.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr data check --db sqlite:music.db --labeled pairs.tsv
+  xpr data check --db sqlite:music.db --labeled pairs.csv --unlabeled log.txt --json")]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) files: QuestionFiles,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Make a project folder for your own database.
+///
+/// Reads the database and your questions, says what it found, and writes an experiment that can be trained as it is. The questions are
+/// copied; the database stays where it is.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr init --db sqlite:music.db --labeled pairs.tsv
+  xpr init --db sqlite:music.db --labeled pairs.csv --unlabeled log.txt --out music")]
+pub(crate) struct InitArguments {
+    #[command(flatten)]
+    pub(crate) files: QuestionFiles,
+    /// Questions with their SQL that are not trained on; without them, and without a column `split`, a tenth of the labeled
+    /// ones is held out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test: Option<PathBuf>,
+    /// The project folder; named after the database if not given.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write over files in the folder.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Measure speed on this machine.
@@ -258,22 +358,37 @@ pub(crate) struct BenchSearchArguments {
     pub(crate) json: bool,
 }
 
-/// Execute a domain's training programs over and over on one core.
+/// Execute a domain's training programs, or the queries of your own file, over and over on one core.
 ///
 /// Measures two things: from text to printed answer (parse, run, print), and running alone, from a program that
-/// is already compiled to an answer that is not yet printed. Each figure is the median over passes.
+/// is already compiled to an answer that is not yet printed. Of queries to a database: from text to printed answer
+/// (check, prepare, run, print), and the same again with outcomes remembered, as in training. Each figure is the median over passes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  xpr bench exec --world calendar --data data\n  xpr bench exec --world all --data data --json"
-)]
+#[command(after_help = "\
+Examples:
+  xpr bench exec --world calendar --data data
+  xpr bench exec --world all --data data --json
+  xpr bench exec --db sqlite:music.db --labeled pairs.tsv")]
 pub(crate) struct BenchExecArguments {
     /// One of the eight Overnight worlds, or `all` of them.
     #[arg(long, value_name = "NAME", default_value = "all",
           value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS.into_iter().chain(["all"])))]
     pub(crate) world: String,
     /// The folder with the benchmark's data.
-    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
-    pub(crate) data: PathBuf,
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "XPR_DATA",
+        hide_env_values = true,
+        required_unless_present = "db"
+    )]
+    pub(crate) data: Option<PathBuf>,
+    /// Your own database instead: sqlite: and a path.
+    #[arg(long, value_name = "sqlite:FILE", requires = "labeled", conflicts_with = "world")]
+    pub(crate) db: Option<String>,
+    /// Questions with their SQL, whose queries are run.
+    #[arg(long, value_name = "FILE", requires = "db")]
+    pub(crate) labeled: Option<PathBuf>,
     /// How long to measure each figure of each world.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub(crate) seconds: f64,

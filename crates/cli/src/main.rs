@@ -8,7 +8,7 @@ mod commands;
 mod table;
 
 use anyhow::Result;
-use arguments::{Arguments, BenchCommand, Command, DataCommand};
+use arguments::{Arguments, BenchCommand, Command, DataCommand, ImportCommand};
 use clap::Parser;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -39,7 +39,14 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Ask(arguments) => commands::ask::run(&arguments, out),
         Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),
-        Command::Data(DataCommand::Import(arguments)) => commands::data::import(&arguments, out),
+        Command::Init(arguments) => commands::init::run(&arguments, out),
+        Command::Data(DataCommand::Import(ImportCommand::Overnight(arguments))) => {
+            commands::import_overnight::run(&arguments, out)
+        }
+        Command::Data(DataCommand::Import(ImportCommand::Text2Sql(arguments))) => {
+            commands::import_text2sql::run(&arguments, out)
+        }
+        Command::Data(DataCommand::Check(arguments)) => commands::check::run(&arguments, out),
         Command::Bench(BenchCommand::Exec(arguments)) => commands::bench::exec(&arguments, out),
         Command::Bench(BenchCommand::Train(arguments)) => commands::bench_parser::train(&arguments, out),
         Command::Bench(BenchCommand::Search(arguments)) => commands::bench_parser::search(&arguments, out),

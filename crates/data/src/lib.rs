@@ -5,6 +5,9 @@
 //! silently and nothing panics.
 //!
 //! - [`Overnight`] is a folder of the benchmark; see its description for the layout.
+//! - [`pairs`] and [`questions`] are somebody's own files, with programs and without, in the formats people have them in.
+//! - [`Text2Sql`] is a dataset of text2sql-data: GeoQuery and its sisters.
+//! - [`Project`] is a folder with an experiment and the files it is about.
 //! - [`Embeddings`] are word vectors in GloVe's text format.
 //! - [`read_lexicon`] takes the phrases of properties, types and values from SEMPRE's grammar files.
 //!
@@ -19,10 +22,20 @@
 
 mod embeddings;
 mod error;
+mod json_list;
 mod lexicon;
 mod overnight;
+pub mod pairs;
+mod project;
+pub mod questions;
+mod records;
+mod text2sql;
+mod text_file;
 
 pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, Part, read_examples};
+pub use pairs::{Pair, Split};
+pub use project::{EXPERIMENT, Project, ProjectSettings, relative_path};
+pub use text2sql::{Division, Text2Sql};

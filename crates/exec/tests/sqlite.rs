@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use xpr_exec::sqlite::{Checked, Database, DatabaseError, QueryLimits, SqliteRunner};
-use xpr_exec::{Executor, Outcome};
+use xpr_exec::{Executor, Fault, Outcome};
 use xpr_lang::sql::{ColumnType, Schema};
 
 const MUSIC: &str = "
@@ -81,7 +81,10 @@ fn a_check_comes_before_the_run() {
     let test = TestDatabase::new(MUSIC);
     let mut runner = test.runner(QueryLimits::default()).with_check(|text, schema| {
         assert_eq!(schema.tables.len(), 2);
-        if text.contains("name > 3") { Err("name is text".to_owned()) } else { Ok(Checked { ordered: true }) }
+        match text {
+            _ if text.contains("name > 3") => Err(Fault::Type("name is text".to_owned())),
+            _ => Ok(Some(Checked { ordered: true })),
+        }
     });
     assert_eq!(
         runner.execute("SELECT id FROM artist WHERE name > 3"),

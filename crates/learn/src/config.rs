@@ -88,6 +88,14 @@ impl DataConfig {
     }
 }
 
+impl DataConfig {
+    /// The database's name: that of its file without the ending.
+    pub(crate) fn database_name(&self) -> &str {
+        let path = Path::new(self.database.strip_prefix("sqlite:").unwrap_or(&self.database));
+        path.file_stem().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+}
+
 impl Default for DataConfig {
     fn default() -> Self {
         DataConfig {

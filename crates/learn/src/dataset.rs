@@ -3,8 +3,9 @@
 use crate::task::GrammarFile;
 use crate::world::{DatabaseWorld, KnowledgeWorld, World};
 use crate::{DataConfig, Dataset, ExperimentError};
-use std::path::PathBuf;
-use xpr_data::{Example, LexiconEntry, Overnight, Part, read_examples};
+use std::path::Path;
+use xpr_data::pairs::{self, Pair, Split};
+use xpr_data::{Example, LexiconEntry, Overnight, Part, questions};
 use xpr_exec::{KnowledgeBase, Phrase, overnight};
 use xpr_nn::Random;
 
@@ -40,15 +41,28 @@ impl Examples {
                 }
             }
             Dataset::Database => {
-                let labeled = |path: &PathBuf| -> Result<Vec<Example>, ExperimentError> {
-                    if path.as_os_str().is_empty() {
-                        return Ok(vec![]);
+                let pairs = |path: &Path| -> Result<Vec<Pair>, ExperimentError> {
+                    match path.as_os_str().is_empty() {
+                        true => Ok(vec![]),
+                        false => Ok(pairs::read_about(&config.folder.join(path), config.database_name())?),
                     }
-                    Ok(read_examples(&std::fs::read_to_string(config.folder.join(path)).unwrap_or_default())
-                        .unwrap_or_default())
                 };
-                let bare = vec![];
-                Examples { train: labeled(&config.labeled)?, test: labeled(&config.test)?, bare }
+                // One file may have both, told apart by its column of splits.
+                let (of_test, labeled): (Vec<Pair>, Vec<Pair>) =
+                    pairs(&config.labeled)?.into_iter().partition(|pair| pair.split == Some(Split::Test));
+                let test = if config.test.as_os_str().is_empty() { of_test } else { pairs(&config.test)? };
+                let examples = |pairs: Vec<Pair>| {
+                    let example = |pair: Pair| Example { utterance: pair.utterance, program: pair.program };
+                    pairs.into_iter().map(example).collect()
+                };
+                let bare = match config.unlabeled.as_os_str().is_empty() {
+                    true => vec![],
+                    false => questions::read(&config.folder.join(&config.unlabeled))?
+                        .into_iter()
+                        .map(|question| question.text)
+                        .collect(),
+                };
+                Examples { train: examples(labeled), test: examples(test), bare }
             }
         };
         if config.split > 0 {
@@ -71,11 +85,7 @@ pub(crate) fn open_world(
             let phrases: Vec<Phrase> = lexicon.into_iter().map(phrase).collect();
             Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &phrases)))
         }
-        Dataset::Database => {
-            let mut world = open_database(config)?;
-            world.set_constants(&world.find_constants(examples));
-            Ok(Box::new(world))
-        }
+        Dataset::Database => Ok(Box::new(open_database(config)?.learn_constants(examples))),
     }
 }
 
@@ -86,11 +96,7 @@ pub(crate) fn reopen_world(
 ) -> Result<Box<dyn World>, ExperimentError> {
     match config.dataset {
         Dataset::Overnight => Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &grammar.phrases()))),
-        Dataset::Database => {
-            let mut world = open_database(config)?;
-            world.set_constants(&grammar.constants);
-            Ok(Box::new(world))
-        }
+        Dataset::Database => Ok(Box::new(open_database(config)?.recall_constants(&grammar.constants))),
     }
 }
 
@@ -99,9 +105,8 @@ fn knowledge_base(config: &DataConfig) -> Result<KnowledgeBase, ExperimentError>
 }
 
 fn open_database(config: &DataConfig) -> Result<DatabaseWorld, ExperimentError> {
-    let name = config.database.strip_prefix("sqlite:").unwrap_or(&config.database);
-    if name.is_empty() {
+    if config.database.is_empty() {
         return Err(ExperimentError::NoDatabase);
     }
-    Ok(DatabaseWorld::open(&config.folder.join(name))?)
+    Ok(DatabaseWorld::open(&config.database, &config.folder)?)
 }

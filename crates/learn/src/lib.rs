@@ -18,6 +18,8 @@
 
 mod checkpoint;
 mod config;
+mod constants;
+mod coverage;
 mod dataset;
 mod evaluation;
 mod experiment;
@@ -33,6 +35,8 @@ pub use checkpoint::CheckpointError;
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
 };
+pub use constants::learned_constants;
+pub use coverage::{Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};
 pub use explore::{GoldReport, UnlabeledReport};

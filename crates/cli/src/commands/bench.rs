@@ -1,12 +1,13 @@
 //! `xpr bench`: speed on this machine.
 
-use super::{native_world, write_json};
+use super::{bench_queries, native_world, write_json};
 use crate::arguments::BenchExecArguments;
 use crate::table;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::hint::black_box;
 use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use xpr_data::{Overnight, Part};
 use xpr_exec::{KnowledgeBase, Limits, Plan, Runner, overnight};
@@ -32,8 +33,12 @@ struct Report {
 }
 
 pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Result<()> {
-    let data = Overnight::open(&arguments.data)?;
     let duration = Duration::from_secs_f64(arguments.seconds);
+    if let (Some(address), Some(labeled)) = (&arguments.db, &arguments.labeled) {
+        return bench_queries::run(address, labeled, duration, arguments.json, out);
+    }
+    // Without a database clap asks for it.
+    let data = Overnight::open(arguments.data.as_deref().unwrap_or(Path::new("")))?;
     let mut worlds = Vec::new();
     for name in overnight::WORLDS {
         if arguments.world == "all" || arguments.world == name {
@@ -128,7 +133,7 @@ fn measure(
 }
 
 /// How long each of as many passes as fit into `duration` took; at least three.
-fn passes(duration: Duration, mut pass: impl FnMut()) -> Vec<Duration> {
+pub(super) fn passes(duration: Duration, mut pass: impl FnMut()) -> Vec<Duration> {
     let start = Instant::now();
     let mut times = Vec::new();
     while times.len() < 3 || start.elapsed() < duration {

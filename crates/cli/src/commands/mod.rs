@@ -3,11 +3,16 @@
 pub(crate) mod ask;
 pub(crate) mod bench;
 pub(crate) mod bench_parser;
-pub(crate) mod data;
+mod bench_queries;
+pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod import_overnight;
+pub(crate) mod import_text2sql;
+pub(crate) mod init;
 pub(crate) mod objective;
+mod survey;
 pub(crate) mod train;
 
 use crate::arguments::ExperimentArguments;

@@ -83,6 +83,17 @@ impl Database {
         Ok(database)
     }
 
+    /// Opens the database at an address such as `sqlite:music.db`; a relative path starts in `folder`.
+    ///
+    /// # Errors
+    /// As [`Database::open`], and when it is another address.
+    pub fn at(address: &str, folder: &Path) -> Result<Database, DatabaseError> {
+        match address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+            Some(path) => Database::open(folder.join(path)),
+            None => Err(DatabaseError::Address { address: address.to_owned() }),
+        }
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path

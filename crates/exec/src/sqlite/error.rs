@@ -6,6 +6,14 @@ use thiserror::Error;
 /// Why a database cannot be used, and what to do about it.
 #[derive(Debug, Error)]
 pub enum DatabaseError {
+    /// The address is not one of a database.
+    #[error(
+        "`{address}` is not the address of a database; expected sqlite: and a path, as in sqlite:music.db"
+    )]
+    Address {
+        /// The address.
+        address: String,
+    },
     /// There is no such file.
     #[error("{path}: there is no such file; check the path")]
     Missing {

@@ -7,7 +7,7 @@ use super::guard::{Allowance, Session};
 use super::statement;
 use crate::{Executor, Fault, Outcome};
 use std::time::Duration;
-use xpr_lang::sql::Schema;
+use xpr_lang::sql::{self, CheckError, Schema};
 
 /// How much one query may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub struct Checked {
     pub ordered: bool,
 }
 
-/// Looks at a query before it runs: what it knows of it, or which type stands where another belongs.
-pub type Check = dyn Fn(&str, &Schema) -> Result<Checked, String> + Send;
+/// Looks at a query before it runs: what it knows of it, nothing if it cannot tell, or why the query must not run.
+pub type Check = dyn Fn(&str, &Schema) -> Result<Option<Checked>, Fault> + Send;
 
 /// Runs queries on a database, one after the other. Each thread has its own.
 pub struct SqliteRunner {
@@ -79,11 +79,26 @@ impl SqliteRunner {
         Ok(SqliteRunner { session, schema, limits, check: None })
     }
 
-    /// Has every query looked at first; one that is found wrong is a type error and does not run.
+    /// A runner that finds mistakes before it runs a query, as [`sql::check`](xpr_lang::sql::check()) does: a use of a value as what it certainly
+    /// is not is a type error, a name that is not there a run-time error. Queries that the check cannot read run all the same.
+    ///
+    /// # Errors
+    /// When the database cannot be opened any more.
+    pub fn checked(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Self, DatabaseError> {
+        let check = |text: &str, schema: &Schema| match sql::check(text, schema) {
+            Ok(checked) => Ok(Some(Checked { ordered: checked.ordered })),
+            Err(CheckError::TypeError(message)) => Err(Fault::Type(message)),
+            Err(error @ CheckError::UnknownName(_)) => Err(Fault::Runtime(error.to_string())),
+            Err(CheckError::Syntax(_) | CheckError::NotOneSelect | CheckError::NotSupported(_)) => Ok(None),
+        };
+        Ok(SqliteRunner::new(database, schema, limits)?.with_check(check))
+    }
+
+    /// Has every query looked at first; one that is found wrong does not run.
     #[must_use]
     pub fn with_check(
         mut self,
-        check: impl Fn(&str, &Schema) -> Result<Checked, String> + Send + 'static,
+        check: impl Fn(&str, &Schema) -> Result<Option<Checked>, Fault> + Send + 'static,
     ) -> Self {
         self.check = Some(Box::new(check));
         self
@@ -97,10 +112,11 @@ impl SqliteRunner {
     fn run(&self, program: &str) -> Result<Outcome, Fault> {
         let outline =
             statement::outline(program).map_err(|reason| Fault::Runtime(format!("refused: {reason}")))?;
-        let ordered = match &self.check {
-            Some(check) => check(outline.text, &self.schema).map_err(Fault::Type)?.ordered,
-            None => outline.ordered,
+        let checked = match &self.check {
+            Some(check) => check(outline.text, &self.schema)?,
+            None => None,
         };
+        let ordered = checked.map_or(outline.ordered, |checked| checked.ordered);
         let QueryLimits { steps, time, memory, rows: most_rows, output: most_output } = self.limits;
         let mut rows = Vec::new();
         let mut output = 0;

@@ -131,6 +131,14 @@ impl SqlEnvironment {
         environment
     }
 
+    /// The same items and, after them, values that every question has: constants that programs need and no question says.
+    #[must_use]
+    pub fn with_constants(&self, language: &Sql, constants: &[Value]) -> Self {
+        let mut environment = self.with_values(language, constants);
+        environment.fixed = environment.items.len();
+        environment
+    }
+
     /// How many items are the same for every question: [`crate::Grammar::with_items`] wants the others.
     pub fn fixed_items(&self) -> usize {
         self.fixed
@@ -249,6 +257,19 @@ mod tests {
                 },
             ],
         })
+    }
+
+    #[test]
+    fn constants_are_there_for_every_question() {
+        let language = language();
+        let fixed = SqlEnvironment::new(&language);
+        let major = Value::new(Literal::integer(150_000), "150000");
+        let with_constants = fixed.with_constants(&language, &[major.clone()]);
+        assert_eq!(with_constants.fixed_items(), fixed.fixed_items() + 1);
+        let id = with_constants.find("150000");
+        let environment = with_constants.with_values(&language, &[major]);
+        assert_eq!(environment.find("150000"), id);
+        assert_eq!(environment.items().len(), with_constants.fixed_items());
     }
 
     #[test]

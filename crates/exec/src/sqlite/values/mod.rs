@@ -10,6 +10,7 @@
 //! a question is a candidate whether a column has it or not.
 
 mod collection;
+mod literals;
 mod quantities;
 mod spelling;
 mod words;

@@ -1,7 +1,7 @@
-//! `xpr data import`: what is in a dataset.
+//! `xpr data import overnight`: what is in the benchmark.
 
 use super::{native_world, write_json};
-use crate::arguments::{Dataset, ImportArguments};
+use crate::arguments::ImportOvernightArguments;
 use crate::table;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -32,8 +32,7 @@ struct Domain {
     unknown_phrases: Vec<String>,
 }
 
-pub(crate) fn import(arguments: &ImportArguments, out: &mut dyn Write) -> Result<()> {
-    let Dataset::Overnight = arguments.dataset;
+pub(crate) fn run(arguments: &ImportOvernightArguments, out: &mut dyn Write) -> Result<()> {
     let data = Overnight::open(&arguments.from)?;
     let language = LambdaDcs::new();
     let domains: Vec<Domain> =

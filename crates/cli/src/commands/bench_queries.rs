@@ -1,0 +1,75 @@
+//! `xpr bench exec --db`: how fast queries to somebody's database run.
+
+use super::bench::{median, passes};
+use super::write_json;
+use anyhow::{Result, bail};
+use serde::Serialize;
+use std::hint::black_box;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+use xpr_data::pairs;
+use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
+use xpr_exec::{Executor, Remembering};
+
+/// Room for outcomes, in bytes.
+const MEMORY: usize = 64 << 20;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    database: &'a str,
+    /// Queries that run; the others are left out.
+    programs: usize,
+    left_out: usize,
+    /// Passes over the queries of which the figures are the medians: without outcomes remembered, and with.
+    passes: [usize; 2],
+    programs_per_second: f64,
+    remembered_per_second: f64,
+}
+
+pub(super) fn run(
+    address: &str,
+    labeled: &Path,
+    duration: Duration,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let database = Database::at(address, Path::new(""))?;
+    let mut runner = SqliteRunner::checked(&database, database.schema()?, QueryLimits::default())?;
+    let pairs = pairs::read(labeled)?;
+    // Also the warm-up: what fails would be faster than what runs.
+    let programs: Vec<&str> = pairs
+        .iter()
+        .map(|pair| pair.program.as_str())
+        .filter(|program| runner.execute(program).executes())
+        .collect();
+    if programs.is_empty() {
+        bail!("{}: none of its queries runs on {address}; `xpr data check` says why", labeled.display());
+    }
+    let all = |executor: &mut dyn Executor| {
+        passes(duration, || {
+            for program in &programs {
+                black_box(executor.execute(program));
+            }
+        })
+    };
+    let alone = all(&mut runner);
+    let remembered = all(&mut Remembering::new(runner, MEMORY));
+    let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
+    let report = Report {
+        database: address,
+        programs: programs.len(),
+        left_out: pairs.len() - programs.len(),
+        passes: [alone.len(), remembered.len()],
+        programs_per_second: per_second(&alone),
+        remembered_per_second: per_second(&remembered),
+    };
+    if json {
+        return write_json(out, &report);
+    }
+    writeln!(out, "{} queries to {address} that run, and {} that do not", report.programs, report.left_out)?;
+    writeln!(out, "  {:>12.0}  a second: check, prepare, run, print", report.programs_per_second)?;
+    writeln!(out, "  {:>12.0}  a second with outcomes remembered", report.remembered_per_second)?;
+    writeln!(out, "\nOne core; medians over {} and {} passes.", report.passes[0], report.passes[1])?;
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Somebody's database and questions: read with progress, and accounted for.
+
+use crate::arguments::QuestionFiles;
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use xpr_data::pairs::{self, Pair};
+use xpr_data::questions::{self, Question};
+use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
+use xpr_lang::sql::Schema;
+use xpr_learn::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
+
+/// Failures shown in text; JSON has all.
+const SHOWN: usize = 20;
+
+/// All that was read, and what there is to say about it.
+pub(super) struct Survey {
+    pub(super) database: Database,
+    pub(super) schema: Schema,
+    /// Different values of its columns that questions can name.
+    pub(super) values: usize,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) questions: Option<Vec<Question>>,
+    pub(super) coverage: Coverage,
+    pub(super) vocabulary: Option<VocabularyAccount>,
+}
+
+impl Survey {
+    pub(super) fn of(files: &QuestionFiles) -> Result<Survey> {
+        // The files first: what is wrong with them should not wait for a large database.
+        let database = Database::at(&files.db, Path::new(""))?;
+        let name = database.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let pairs = pairs::read_about(&files.labeled, &name)?;
+        let questions = files.unlabeled.as_deref().map(questions::read).transpose()?;
+
+        let mut progress = Reading::new();
+        let schema = database.schema_watched(&mut |now| progress.show("looking at", now))?;
+        let limits = ValueLimits::default();
+        let index = ValueIndex::read(&database, &schema, limits, &mut |now| progress.show("indexing", now))?;
+        progress.bar.finish_and_clear();
+
+        let mut surveyor = Surveyor::new(&database, &schema, &index)?;
+        let coverage = surveyor.survey(&pairs);
+        let vocabulary = questions.as_ref().map(|questions| surveyor.vocabulary(&pairs, questions));
+        let values = index.len();
+        Ok(Survey { database, schema, values, pairs, questions, coverage, vocabulary })
+    }
+
+    /// Writes the account as text.
+    pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
+        let coverage = &self.coverage;
+        writeln!(out, "{} labeled questions", coverage.pairs)?;
+        let share = |count: usize| 100.0 * count as f64 / coverage.pairs.max(1) as f64;
+        for (count, what) in [
+            (coverage.executable, "run"),
+            (coverage.covered, "can be written by the parser"),
+            (coverage.round_trip, "find the same when it writes them"),
+            (coverage.linked, "have all their constants suggested by the question"),
+        ] {
+            writeln!(out, "  {count:>6}  {:5.1} %  {what}", share(count))?;
+        }
+        if !coverage.constants.is_empty() {
+            let constants = coverage.constants.join(", ");
+            writeln!(out, "Constants that no question says, learned from the labels: {constants}")?;
+        }
+        if let Some(vocabulary) = &self.vocabulary {
+            writeln!(
+                out,
+                "{} questions without SQL; of their words {:.1} % are known from the labeled ones and the schema",
+                vocabulary.questions,
+                100.0 * vocabulary.known_share
+            )?;
+            if !vocabulary.unknown.is_empty() {
+                writeln!(out, "  new: {}", vocabulary.unknown.join(", "))?;
+            }
+        }
+        if !coverage.failures.is_empty() {
+            writeln!(out, "\nWhat fails:")?;
+            coverage.failures.iter().take(SHOWN).try_for_each(|failure| write_failure(out, failure))?;
+        }
+        if coverage.failures.len() > SHOWN {
+            let more = coverage.failures.len() - SHOWN;
+            writeln!(out, "  … and {more} more; `xpr data check --json` lists all")?;
+        }
+        Ok(())
+    }
+}
+
+fn write_failure(out: &mut dyn Write, failure: &Failure) -> Result<()> {
+    let stage = match failure.stage {
+        Stage::Executable => "does not run",
+        Stage::Covered => "cannot be written",
+        Stage::RoundTrip => "changes its answer",
+        Stage::Linked => "is not linked",
+    };
+    writeln!(out, "  line {}, {stage}: {}", failure.line, failure.reason)?;
+    Ok(writeln!(out, "    {}", failure.utterance)?)
+}
+
+/// How far the reading of a database is: a bar on a terminal, a line now and then elsewhere.
+struct Reading {
+    bar: ProgressBar,
+    is_terminal: bool,
+    last_line: Instant,
+}
+
+impl Reading {
+    fn new() -> Self {
+        let is_terminal = io::stderr().is_terminal();
+        let bar = if is_terminal { ProgressBar::new(0) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables  {msg}") {
+            bar.set_style(style);
+        }
+        Reading { bar, is_terminal, last_line: Instant::now() }
+    }
+
+    fn show(&mut self, what: &str, now: ReadingProgress<'_>) -> ControlFlow<()> {
+        let ReadingProgress { table, done, of } = now;
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{what} {table}"));
+        if !self.is_terminal && self.last_line.elapsed() >= Duration::from_secs(2) {
+            self.last_line = Instant::now();
+            let _ = writeln!(io::stderr(), "{what} {table}, table {} of {of}", done + 1);
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,235 @@
+//! How much of somebody's data a parser can learn from, before anything is trained.
+//!
+//! For each pair: does its program **run**; can the grammar write it (**covered**: from text to tree to actions and back to the same
+//! tree); does what it would write find the same (**round trip**); and are the constants it needs among the values
+//! that its question suggests (**linked**): a parser points to values and cannot make them up, so what is not linked it will not get right.
+//! Constants that several pairs need and no question says count as linked: they are offered for every question.
+//! For questions without programs: how many of their words occur in the labeled ones or in the schema.
+
+use crate::constants::learned_constants;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+use thiserror::Error;
+use xpr_data::Pair;
+use xpr_data::questions::Question;
+use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner, ValueIndex, same_answer};
+use xpr_exec::{Executor, Outcome};
+use xpr_lang::sql::{Query, Schema, Sql, SqlEnvironment, Value};
+use xpr_lang::{Environment, Grammar, GrammarError, Language, Program};
+use xpr_parser::tokenize;
+
+/// Unknown words that are shown.
+const SHOWN_WORDS: usize = 20;
+
+/// Why there is no account.
+#[derive(Debug, Error)]
+pub enum CoverageError {
+    /// The database cannot be opened any more.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// No query can be written about it.
+    #[error(transparent)]
+    Grammar(#[from] GrammarError),
+}
+
+/// Where a pair failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Running its program.
+    Executable,
+    /// Writing its program with the grammar.
+    Covered,
+    /// Finding the same with what was written.
+    RoundTrip,
+    /// Finding its constants by its question.
+    Linked,
+}
+
+/// A pair that a parser cannot learn from, or not get right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The line of the pair in its file.
+    pub line: usize,
+    /// Its question.
+    pub utterance: String,
+    /// Its program.
+    pub program: String,
+    /// What failed.
+    pub stage: Stage,
+    /// Why.
+    pub reason: String,
+}
+
+/// An account of labeled pairs. But for literals, everything is counted in pairs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Pairs in all.
+    pub pairs: usize,
+    /// Those whose program the grammar can write.
+    pub covered: usize,
+    /// Those for which what it writes finds the same.
+    pub round_trip: usize,
+    /// Those whose program runs.
+    pub executable: usize,
+    /// Those whose constants are all suggested by their question, or among `constants`.
+    pub linked: usize,
+    /// Constants of all programs that could be read.
+    pub literals: usize,
+    /// Those that are suggested by their question, or among `constants`.
+    pub linked_literals: usize,
+    /// Constants that several programs need and no question says; see [`learned_constants`].
+    pub constants: Vec<String>,
+    /// What failed, in the order of the pairs.
+    pub failures: Vec<Failure>,
+}
+
+/// The words of questions without programs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct VocabularyAccount {
+    /// Questions in all.
+    pub questions: usize,
+    /// Different words.
+    pub words: usize,
+    /// Those that labeled questions or the schema have.
+    pub known_words: usize,
+    /// The share of all words that are known, counted as often as they occur.
+    pub known_share: f64,
+    /// The most frequent of the others.
+    pub unknown: Vec<String>,
+}
+
+/// Looks at pairs about a database.
+pub struct Surveyor<'a> {
+    language: Sql,
+    fixed: SqlEnvironment,
+    grammar: Grammar,
+    index: &'a ValueIndex,
+    runner: SqliteRunner,
+}
+
+impl<'a> Surveyor<'a> {
+    /// For pairs about `database`, with its schema and values.
+    ///
+    /// # Errors
+    /// If the database cannot be opened any more, or nothing can be asked about it.
+    pub fn new(database: &Database, schema: &Schema, index: &'a ValueIndex) -> Result<Self, CoverageError> {
+        let language = Sql::new(schema.clone());
+        let fixed = SqlEnvironment::new(&language);
+        let grammar = language.signatures().grammar(fixed.items())?;
+        let runner = SqliteRunner::new(database, schema.clone(), QueryLimits::patient())?;
+        Ok(Surveyor { language, fixed, grammar, index, runner })
+    }
+
+    /// The account of some pairs, which a parser would be trained with.
+    pub fn survey(&mut self, pairs: &[Pair]) -> Coverage {
+        let labeled = pairs.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
+        let constants = learned_constants(&self.language, &self.fixed, self.index, labeled);
+        let fixed = self.fixed.with_constants(&self.language, &constants);
+        let constants = constants.iter().map(|constant| constant.literal.to_string()).collect();
+        let mut coverage = Coverage { pairs: pairs.len(), constants, ..Coverage::default() };
+        for pair in pairs {
+            self.add(pair, &fixed, &mut coverage);
+        }
+        coverage
+    }
+
+    fn add(&mut self, pair: &Pair, fixed: &SqlEnvironment, coverage: &mut Coverage) {
+        let mut fail = |stage: Stage, reason: String| {
+            let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
+            coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
+        };
+        let query = self.language.parse(&pair.program);
+        let mut outcome = self.runner.execute(&pair.program);
+        if let (false, Ok(query)) = (outcome.executes(), &query) {
+            // Double quotes around texts are refused in queries as they come, and understood by the language.
+            outcome = self.runner.execute(&self.language.text(query));
+        }
+        match outcome.denotation() {
+            Some(_) => coverage.executable += 1,
+            None => fail(Stage::Executable, reason(&outcome)),
+        }
+        let query = match query {
+            Ok(query) => query,
+            Err(error) => return fail(Stage::Covered, error.to_string()),
+        };
+        match self.rewritten(&query) {
+            Ok(text) => {
+                coverage.covered += 1;
+                let again = self.runner.execute(&text);
+                match (outcome.denotation(), again.denotation()) {
+                    (Some(gold), Some(found)) if same_answer(gold, found) => coverage.round_trip += 1,
+                    (Some(_), Some(_)) => fail(Stage::RoundTrip, format!("`{text}` finds something else")),
+                    (Some(_), None) => fail(Stage::RoundTrip, format!("`{text}`: {}", reason(&again))),
+                    // Nothing to compare with.
+                    (None, _) => {}
+                }
+            }
+            Err(reason) => fail(Stage::Covered, reason),
+        }
+        let environment = fixed.with_values(&self.language, &self.index.values(&pair.utterance));
+        let literals = query.literals();
+        let missing: Vec<String> = literals
+            .iter()
+            .map(ToString::to_string)
+            .filter(|symbol| environment.find(symbol).is_none())
+            .collect();
+        coverage.literals += literals.len();
+        coverage.linked_literals += literals.len() - missing.len();
+        match missing.is_empty() {
+            true => coverage.linked += 1,
+            false => fail(Stage::Linked, format!("the question does not suggest {}", missing.join(", "))),
+        }
+    }
+
+    /// What a parser that gets everything right would write.
+    fn rewritten(&self, query: &Query) -> Result<String, String> {
+        let values: Vec<Value> =
+            query.literals().into_iter().map(|literal| Value::new(literal, "")).collect();
+        let environment = self.fixed.with_values(&self.language, &values);
+        let grammar = self.grammar.with_items(&environment.items()[self.fixed.fixed_items()..]);
+        let program =
+            self.language.encode(query, &grammar, &environment).map_err(|error| error.to_string())?;
+        let again = Program::from_actions(&grammar, program.actions()).map_err(|error| error.to_string())?;
+        if self.language.decode(&again, &environment) != *query {
+            return Err("its actions mean another query".to_owned());
+        }
+        Ok(self.language.write(&again, &grammar, &environment))
+    }
+
+    /// The account of questions without programs, beside those that have one.
+    pub fn vocabulary(&self, labeled: &[Pair], unlabeled: &[Question]) -> VocabularyAccount {
+        let named = self.fixed.items().iter().map(|item| item.phrase.as_str());
+        let known: FxHashSet<String> =
+            labeled.iter().map(|pair| pair.utterance.as_str()).chain(named).flat_map(tokenize).collect();
+        let mut counts: FxHashMap<String, usize> = FxHashMap::default();
+        for word in unlabeled.iter().flat_map(|question| tokenize(&question.text)) {
+            *counts.entry(word).or_default() += 1;
+        }
+        let all: usize = counts.values().sum();
+        let words = counts.len();
+        let mut unknown: Vec<(usize, String)> = counts
+            .into_iter()
+            .filter(|(word, _)| !known.contains(word))
+            .map(|(word, count)| (count, word))
+            .collect();
+        unknown.sort_by(|(a, left), (b, right)| b.cmp(a).then_with(|| left.cmp(right)));
+        let unknown_count: usize = unknown.iter().map(|(count, _)| count).sum();
+        VocabularyAccount {
+            questions: unlabeled.len(),
+            words,
+            known_words: words - unknown.len(),
+            known_share: (all - unknown_count) as f64 / all.max(1) as f64,
+            unknown: unknown.into_iter().take(SHOWN_WORDS).map(|(_, word)| word).collect(),
+        }
+    }
+}
+
+fn reason(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::TypeError(message) | Outcome::RuntimeError(message) | Outcome::Timeout(message) => {
+            message.clone()
+        }
+        Outcome::Value(_) | Outcome::Empty => String::new(),
+    }
+}

@@ -1,0 +1,48 @@
+//! What of GeoQuery a parser can learn: needs the data folder (`XPR_DATA`).
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use xpr_data::{Division, Text2Sql};
+use xpr_exec::sqlite::{Database, ValueIndex, ValueLimits};
+use xpr_learn::{Stage, Surveyor};
+
+#[test]
+fn gold_queries_survive_and_their_constants_are_found() {
+    let Some(folder) = std::env::var_os("XPR_DATA") else {
+        eprintln!("SKIPPED: XPR_DATA is not set, so no query of GeoQuery was looked at");
+        return;
+    };
+    // Tests run in their crate's folder, but a relative path means the workspace's.
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
+    let dataset = Text2Sql::open(&folder, Some("geography")).unwrap();
+    let pairs = dataset.pairs(Division::Question, 0).unwrap();
+    assert_eq!(pairs.len(), 877);
+    let database = Database::open(dataset.database().unwrap()).unwrap();
+    let schema = database.schema().unwrap();
+    let index =
+        ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+    let coverage = Surveyor::new(&database, &schema, &index).unwrap().survey(&pairs);
+    for failure in &coverage.failures {
+        eprintln!(
+            "{:?}: {}\n    {}\n    {}",
+            failure.stage, failure.reason, failure.utterance, failure.program
+        );
+    }
+    eprintln!(
+        "{} pairs, {} executable, {} covered, {} with the same answer, {} linked ({} of {} literals)",
+        coverage.pairs,
+        coverage.executable,
+        coverage.covered,
+        coverage.round_trip,
+        coverage.linked,
+        coverage.linked_literals,
+        coverage.literals
+    );
+    assert!(coverage.failures.iter().all(|failure| failure.stage != Stage::RoundTrip));
+    assert!(coverage.round_trip * 100 >= coverage.executable * 99);
+    // A major city has more people than this, a major river is longer; and no state is called `dc`.
+    assert_eq!(coverage.constants, ["150000", "750", "'dc'"]);
+    assert_eq!(coverage.linked_literals, coverage.literals);
+}
