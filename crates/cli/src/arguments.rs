@@ -70,8 +70,19 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "RUN")]
     pub(crate) out: PathBuf,
     /// Go on with the run in the folder; its own settings count.
-    #[arg(long, conflicts_with_all = ["experiment", "set"])]
+    #[arg(long, conflicts_with_all = ["experiment", "set", "tune"])]
     pub(crate) resume: bool,
+    /// First choose learn.weight among these: train with each on a part of the labeled examples, compare on the rest
+    /// (100, or half of them), and then train on all with the best. Tuning that was killed goes on where it was.
+    #[arg(
+        long,
+        value_name = "WEIGHTS",
+        value_delimiter = ',',
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0.1,0.3,0.5"
+    )]
+    pub(crate) tune: Option<Vec<f64>>,
     /// How many threads work; 0 for one a core. Does not change the result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,

@@ -166,7 +166,7 @@ pub struct LearnConfig {
     /// The objective; `none` for supervised training alone.
     #[serde(with = "objective_name")]
     pub objective: Option<Objective>,
-    /// What counts as success: `non-empty`, `executes` or `denotation`.
+    /// What counts as success: `non-empty`, `executes`, `denotation`, or `auto` for the first or second as labels decide.
     pub reward: Reward,
     /// What to do where no candidate is rewarded and the objective has nothing to aim at.
     pub fallback: Fallback,
@@ -186,7 +186,7 @@ impl Default for LearnConfig {
     fn default() -> Self {
         LearnConfig {
             objective: None,
-            reward: Reward::Executes,
+            reward: Reward::Auto,
             fallback: Fallback::Repulsion,
             weight: 0.3,
             start: 1500,

@@ -4,8 +4,8 @@ use crate::checkpoint::{self, CheckpointError};
 use crate::dataset::{Examples, open_world, reopen_world};
 use crate::task::GrammarFile;
 use crate::{
-    Config, ConfigError, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, RunError, RunFolder,
-    StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
+    Config, ConfigError, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward, RunError,
+    RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
 };
 use std::io::Write;
 use std::path::Path;
@@ -185,12 +185,17 @@ impl Experiment {
         &self.unlabeled
     }
 
+    /// The reward of the settings; `auto` as the labeled examples decide it.
+    pub fn reward(&self) -> Reward {
+        self.config.learn.reward.decide(self.train.iter().map(|example| &example.outcome))
+    }
+
     /// A judge of programs, by the reward of the settings.
     ///
     /// # Errors
     /// If the data cannot be opened any more.
     pub fn judge(&self) -> Result<Judge<'_>, TaskError> {
-        Judge::new(&self.task, self.config.learn.reward)
+        Judge::new(&self.task, self.reward())
     }
 
     /// What is evaluated on: the test examples, or held-out ones.

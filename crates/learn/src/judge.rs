@@ -11,12 +11,42 @@ use xpr_parser::Question;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reward {
+    /// `non-empty` if nearly all labeled programs find something, and `executes` if nothing is often the right answer.
+    Auto,
     /// It runs and finds something: the paper's definition.
     NonEmpty,
     /// It runs: what the authors' public code does.
     Executes,
     /// It finds the known answer of its question; where none is known, it runs.
     Denotation,
+}
+
+/// Labeled programs that find something, from which on a program that does not is taken to be wrong.
+const NEARLY_ALL: f64 = 0.97;
+
+impl Reward {
+    /// The same with `auto` decided by what labeled programs come to.
+    pub fn decide<'o>(self, labeled: impl IntoIterator<Item = &'o Outcome>) -> Reward {
+        if self != Reward::Auto {
+            return self;
+        }
+        let (mut all, mut found) = (0, 0);
+        for outcome in labeled {
+            all += 1;
+            found += usize::from(matches!(outcome, Outcome::Value(_)));
+        }
+        if found as f64 >= NEARLY_ALL * f64::from(all) { Reward::NonEmpty } else { Reward::Executes }
+    }
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reward::Auto => "auto",
+            Reward::NonEmpty => "non-empty",
+            Reward::Executes => "executes",
+            Reward::Denotation => "denotation",
+        }
+    }
 }
 
 /// Runs programs, each once as long as its outcome is remembered.
@@ -55,12 +85,29 @@ impl<'t> Judge<'t> {
         match (self.reward, answer) {
             (Reward::NonEmpty, _) => matches!(outcome, Outcome::Value(_)),
             (Reward::Denotation, Some(answer)) => self.task.answers(answer, &outcome),
-            (Reward::Executes | Reward::Denotation, _) => outcome.executes(),
+            (Reward::Auto | Reward::Executes | Reward::Denotation, _) => outcome.executes(),
         }
     }
 
     /// The share of programs that did not have to be run.
     pub fn hit_rate(&self) -> f64 {
         self.runner.hit_rate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_asks_the_labels() {
+        let (found, empty) = (Outcome::Value("(list)".into()), Outcome::Empty);
+        let decide = |empties: usize| {
+            Reward::Auto.decide([&found; 100].into_iter().chain(std::iter::repeat_n(&empty, empties)))
+        };
+        assert_eq!(decide(0), Reward::NonEmpty);
+        assert_eq!(decide(3), Reward::NonEmpty);
+        assert_eq!(decide(4), Reward::Executes);
+        assert_eq!(Reward::Denotation.decide([&empty]), Reward::Denotation);
     }
 }

@@ -29,6 +29,7 @@ pub mod objectives;
 mod run_folder;
 mod task;
 mod trainer;
+pub mod tuning;
 mod world;
 
 pub use checkpoint::CheckpointError;
