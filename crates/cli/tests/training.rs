@@ -205,7 +205,7 @@ fn damaged_and_foreign_runs_are_refused() {
     );
     refused(
         &["train", "--data", data, "--out", &format!("{run}3"), "--set", "data.held_out=5"],
-        "lower data.fraction",
+        "lower it, or change data.fraction",
     );
     refused(&["train", "--out", &format!("{run}4")], "no folder with data");
     let unfinished = folder.path().join("unfinished");
