@@ -222,6 +222,7 @@ impl Experiment {
         resume: bool,
         observer: &mut dyn Observer,
     ) -> Result<Evaluation, ExperimentError> {
+        let _lock = folder.lock()?;
         let mut trainer = self.trainer();
         let mut metrics = Vec::new();
         if resume && folder.has("checkpoint.safetensors") {

@@ -27,6 +27,7 @@ mod explore;
 mod judge;
 pub mod objectives;
 mod run_folder;
+pub mod sweep;
 mod task;
 mod trainer;
 pub mod tuning;

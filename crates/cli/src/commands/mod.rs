@@ -13,6 +13,7 @@ pub(crate) mod import_text2sql;
 pub(crate) mod init;
 pub(crate) mod objective;
 mod survey;
+pub(crate) mod sweep;
 pub(crate) mod train;
 
 use crate::arguments::ExperimentArguments;
