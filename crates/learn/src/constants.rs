@@ -14,8 +14,17 @@ const FEWEST: usize = 2;
 /// More items than this would be in the way of every question.
 const MOST: usize = 32;
 
-/// The constants of labeled questions (an utterance and a program each), the most frequent first: for
-/// [`SqlEnvironment::with_constants`].
+/// A constant that programs need and no question says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnedConstant {
+    /// As an environment has it.
+    pub value: Value,
+    /// How many programs need it without their question suggesting it.
+    pub programs: usize,
+}
+
+/// The constants of labeled questions (an utterance and a program each), the most frequent first: their values are for
+/// [`SqlEnvironment::with_constants`]. Learned from test questions they would say nothing about new ones.
 ///
 /// `environment` has the items that every question has anyway. Programs that cannot be read have none.
 pub fn learned_constants<'a>(
@@ -23,7 +32,7 @@ pub fn learned_constants<'a>(
     environment: &SqlEnvironment,
     index: &ValueIndex,
     labeled: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Vec<Value> {
+) -> Vec<LearnedConstant> {
     let mut counts: FxHashMap<Literal, usize> = FxHashMap::default();
     for (utterance, program) in labeled {
         let Ok(query) = language.parse(program) else { continue };
@@ -47,9 +56,9 @@ pub fn learned_constants<'a>(
     found.truncate(MOST);
     found
         .into_iter()
-        .map(|(_, literal)| {
+        .map(|(programs, literal)| {
             let (Literal::Number(phrase) | Literal::Text(phrase)) = &literal;
-            Value::new(literal.clone(), phrase.as_str())
+            LearnedConstant { value: Value::new(literal.clone(), phrase.as_str()), programs }
         })
         .collect()
 }

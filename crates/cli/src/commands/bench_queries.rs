@@ -46,7 +46,7 @@ pub(super) fn run(
     if programs.is_empty() {
         bail!("{}: none of its queries runs on {address}; `xpr data check` says why", labeled.display());
     }
-    let mut all = |executor: &mut dyn Executor| {
+    let all = |executor: &mut dyn Executor| {
         passes(duration, || {
             for program in &programs {
                 black_box(executor.execute(program));
