@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // What was printed so far comes before what went wrong.
             let _ = out.flush();
-            let _ = writeln!(io::stderr(), "error: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {}", explained(&error));
             ExitCode::FAILURE
         }
     }
@@ -52,6 +52,19 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Bench(BenchCommand::Train(arguments)) => commands::bench_parser::train(&arguments, out),
         Command::Bench(BenchCommand::Search(arguments)) => commands::bench_parser::search(&arguments, out),
     }
+}
+
+/// An error and its causes, without those that a message already ends with: errors about files say why themselves.
+fn explained(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.ends_with(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    message
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

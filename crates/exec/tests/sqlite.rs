@@ -95,6 +95,27 @@ fn a_check_comes_before_the_run() {
 }
 
 #[test]
+fn certain_mistakes_are_found_before_the_run() {
+    let test = TestDatabase::new(MUSIC);
+    let database = test.open();
+    let schema = database.schema().unwrap();
+    let mut runner = SqliteRunner::checked(&database, schema, QueryLimits::default()).unwrap();
+    let mut grade = |query: &str| runner.execute(query).to_string().split('\t').next().unwrap().to_owned();
+    for (query, expected) in [
+        ("SELECT id FROM artist WHERE name = 'nobody'", "empty"),
+        ("SELECT name FROM artist ORDER BY name", "value"),
+        ("SELECT sum(name) FROM artist", "type-error"),
+        ("SELECT id FROM album WHERE price > 'cheap'", "type-error"),
+        ("SELECT nothing FROM artist", "error"),
+        ("DELETE FROM artist", "error"),
+        // The tree cannot hold it, and it runs.
+        ("SELECT rank() OVER (ORDER BY price) FROM album", "value"),
+    ] {
+        assert_eq!(grade(query), expected, "{query}");
+    }
+}
+
+#[test]
 fn schemas_are_read_from_the_file() {
     let test = TestDatabase::new(
         "PRAGMA foreign_keys = OFF;

@@ -74,6 +74,27 @@ fn words_mean_values() {
 }
 
 #[test]
+fn each_literal_is_there_once_with_all_its_columns() {
+    let test = TestDatabase::new(CITIES);
+    let (_, index) = index(&test.open(), ValueLimits::default());
+    let shown: Vec<String> = index
+        .values("is 734 or 3.5 in New York, or new york")
+        .iter()
+        .map(|value| format!("{} said {:?} in {} columns", value.literal, value.phrase, value.columns.len()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "'New York' said \"new york\" in 2 columns",
+            "3.5 said \"3 5\" in 0 columns",
+            "'734' said \"734\" in 1 columns",
+            "'York' said \"york\" in 1 columns",
+            "734 said \"734\" in 0 columns",
+        ]
+    );
+}
+
+#[test]
 fn an_index_is_no_larger_than_it_may_be() {
     let test = TestDatabase::new(
         "CREATE TABLE large (id INTEGER PRIMARY KEY, name TEXT, story TEXT, few INT);

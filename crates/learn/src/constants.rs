@@ -14,8 +14,17 @@ const FEWEST: usize = 2;
 /// More items than this would be in the way of every question.
 const MOST: usize = 32;
 
-/// The constants of labeled questions (an utterance and a program each), the most frequent first: for
-/// [`SqlEnvironment::with_constants`].
+/// A constant that programs need and no question says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnedConstant {
+    /// As an environment has it.
+    pub value: Value,
+    /// How many programs need it without their question suggesting it.
+    pub programs: usize,
+}
+
+/// The constants of labeled questions (an utterance and a program each), the most frequent first: their values are for
+/// [`SqlEnvironment::with_constants`]. Learned from test questions they would say nothing about new ones.
 ///
 /// `environment` has the items that every question has anyway. Programs that cannot be read have none.
 pub fn learned_constants<'a>(
@@ -23,7 +32,7 @@ pub fn learned_constants<'a>(
     environment: &SqlEnvironment,
     index: &ValueIndex,
     labeled: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Vec<Value> {
+) -> Vec<LearnedConstant> {
     let mut counts: FxHashMap<Literal, usize> = FxHashMap::default();
     for (utterance, program) in labeled {
         let Ok(query) = language.parse(program) else { continue };
@@ -45,7 +54,8 @@ pub fn learned_constants<'a>(
         .collect();
     found.sort_by(|(a, left), (b, right)| b.cmp(a).then_with(|| left.to_string().cmp(&right.to_string())));
     found.truncate(MOST);
-    found.into_iter().map(|(_, literal)| constant_value(literal)).collect()
+    let learned = |(programs, literal)| LearnedConstant { value: constant_value(literal), programs };
+    found.into_iter().map(learned).collect()
 }
 
 /// A literal as a constant, which people would say as it is.

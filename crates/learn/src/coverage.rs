@@ -3,10 +3,11 @@
 //! For each pair: does its program **run**; can the grammar write it (**covered**: from text to tree to actions and back to the same
 //! tree); does what it would write find the same (**round trip**); and are the constants it needs among the values
 //! that its question suggests (**linked**): a parser points to values and cannot make them up, so what is not linked it will not get right.
-//! Constants that several pairs need and no question says count as linked: they are offered for every question.
+//! Constants that several labels need and no question says are counted apart: a parser that is trained with those labels has
+//! them for every question.
 //! For questions without programs: how many of their words occur in the labeled ones or in the schema.
 
-use crate::constants::learned_constants;
+use crate::constants::{LearnedConstant, learned_constants};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use thiserror::Error;
@@ -72,16 +73,29 @@ pub struct Coverage {
     pub round_trip: usize,
     /// Those whose program runs.
     pub executable: usize,
-    /// Those whose constants are all suggested by their question, or among `constants`.
+    /// Those whose constants are all suggested by their question.
     pub linked: usize,
+    /// The same, or among `constants`. Those that are not are the failures.
+    pub linked_with_constants: usize,
     /// Constants of all programs that could be read.
     pub literals: usize,
-    /// Those that are suggested by their question, or among `constants`.
+    /// Those that are suggested by their question.
     pub linked_literals: usize,
-    /// Constants that several programs need and no question says; see [`learned_constants`].
-    pub constants: Vec<String>,
+    /// The same, or among `constants`.
+    pub linked_literals_with_constants: usize,
+    /// Constants that several labels need and no question says; see [`learned_constants`].
+    pub constants: Vec<ConstantAccount>,
     /// What failed, in the order of the pairs.
     pub failures: Vec<Failure>,
+}
+
+/// A constant learned from labels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConstantAccount {
+    /// As a query writes it.
+    pub literal: String,
+    /// How many labels need it without their question saying it.
+    pub programs: usize,
 }
 
 /// The words of questions without programs.
@@ -121,12 +135,23 @@ impl<'a> Surveyor<'a> {
         Ok(Surveyor { language, fixed, grammar, index, runner })
     }
 
-    /// The account of some pairs, which a parser would be trained with.
-    pub fn survey(&mut self, pairs: &[Pair]) -> Coverage {
-        let labeled = pairs.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
-        let constants = learned_constants(&self.language, &self.fixed, self.index, labeled);
-        let fixed = self.fixed.with_constants(&self.language, &constants);
-        let constants = constants.iter().map(|constant| constant.literal.to_string()).collect();
+    /// What a parser learns from these labels that no question says.
+    pub fn constants(&self, labeled: &[Pair]) -> Vec<LearnedConstant> {
+        let labeled = labeled.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
+        learned_constants(&self.language, &self.fixed, self.index, labeled)
+    }
+
+    /// The account of some pairs, for a parser that has these constants.
+    pub fn survey(&mut self, pairs: &[Pair], constants: &[LearnedConstant]) -> Coverage {
+        let values: Vec<Value> = constants.iter().map(|constant| constant.value.clone()).collect();
+        let fixed = self.fixed.with_constants(&self.language, &values);
+        let constants = constants
+            .iter()
+            .map(|LearnedConstant { value, programs }| ConstantAccount {
+                literal: value.literal.to_string(),
+                programs: *programs,
+            })
+            .collect();
         let mut coverage = Coverage { pairs: pairs.len(), constants, ..Coverage::default() };
         for pair in pairs {
             self.add(pair, &fixed, &mut coverage);
@@ -167,18 +192,21 @@ impl<'a> Surveyor<'a> {
             }
             Err(reason) => fail(Stage::Covered, reason),
         }
-        let environment = fixed.with_values(&self.language, &self.index.values(&pair.utterance));
-        let literals = query.literals();
-        let missing: Vec<String> = literals
-            .iter()
-            .map(ToString::to_string)
-            .filter(|symbol| environment.find(symbol).is_none())
-            .collect();
+        let values = self.index.values(&pair.utterance);
+        let literals: Vec<String> = query.literals().iter().map(ToString::to_string).collect();
+        let missing = |fixed: &SqlEnvironment| -> Vec<&str> {
+            let environment = fixed.with_values(&self.language, &values);
+            let symbols = literals.iter().map(String::as_str);
+            symbols.filter(|symbol| environment.find(symbol).is_none()).collect()
+        };
+        let (unsaid, unknown) = (missing(&self.fixed), missing(fixed));
         coverage.literals += literals.len();
-        coverage.linked_literals += literals.len() - missing.len();
-        match missing.is_empty() {
-            true => coverage.linked += 1,
-            false => fail(Stage::Linked, format!("the question does not suggest {}", missing.join(", "))),
+        coverage.linked_literals += literals.len() - unsaid.len();
+        coverage.linked_literals_with_constants += literals.len() - unknown.len();
+        coverage.linked += usize::from(unsaid.is_empty());
+        match unknown.is_empty() {
+            true => coverage.linked_with_constants += 1,
+            false => fail(Stage::Linked, format!("the question does not suggest {}", unknown.join(", "))),
         }
     }
 

@@ -37,8 +37,8 @@ pub use checkpoint::CheckpointError;
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
 };
-pub use constants::learned_constants;
-pub use coverage::{Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
+pub use constants::{LearnedConstant, learned_constants};
+pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};
 pub use explore::{GoldReport, UnlabeledReport};

@@ -2,7 +2,7 @@
 
 use super::write_json;
 use crate::arguments::{DivisionName, ImportText2SqlArguments};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::io::Write;
 use xpr_data::pairs::{self, Pair, Split};
@@ -35,12 +35,13 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
     };
     let test = part(&|split| split == Split::Test);
 
+    let tsv = |pairs: &[Pair]| pairs::to_tsv(pairs).with_context(|| dataset.name().to_owned());
     let mut project = Project::new(&arguments.out);
-    project.add("train.tsv", pairs::to_tsv(&train)?);
+    project.add("train.tsv", tsv(&train)?);
     if arguments.dev_apart {
-        project.add("dev.tsv", pairs::to_tsv(&dev)?);
+        project.add("dev.tsv", tsv(&dev)?);
     }
-    project.add("test.tsv", pairs::to_tsv(&test)?);
+    project.add("test.tsv", tsv(&test)?);
     let database = format!("{}.sqlite", dataset.name());
     if let Some(path) = dataset.database() {
         project.add_copy(&database, path);

@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         // Somebody with one question has nothing to spare.
         settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MOST_HELD_OUT);
     } else {
-        project.add("test.tsv", pairs::to_tsv(&test).with_context(in_labeled)?);
+        let in_test = || arguments.test.as_ref().map_or_else(in_labeled, |path| path.display().to_string());
+        project.add("test.tsv", pairs::to_tsv(&test).with_context(in_test)?);
         settings.test = "test.tsv".to_owned();
     }
     if let Some(questions) = &survey.questions {

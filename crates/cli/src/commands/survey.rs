@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use xpr_data::pairs::{self, Pair};
+use xpr_data::pairs::{self, Pair, Split};
 use xpr_data::questions::{self, Question};
 use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
 use xpr_lang::sql::Schema;
@@ -43,7 +43,9 @@ impl Survey {
         progress.bar.finish_and_clear();
 
         let mut surveyor = Surveyor::new(&database, &schema, &index)?;
-        let coverage = surveyor.survey(&pairs);
+        let train: Vec<Pair> = pairs.iter().filter(|pair| pair.split != Some(Split::Test)).cloned().collect();
+        let constants = surveyor.constants(&train);
+        let coverage = surveyor.survey(&pairs, &constants);
         let vocabulary = questions.as_ref().map(|questions| surveyor.vocabulary(&pairs, questions));
         let values = index.len();
         Ok(Survey { database, schema, values, pairs, questions, coverage, vocabulary })
@@ -63,8 +65,19 @@ impl Survey {
             writeln!(out, "  {count:>6}  {:5.1} %  {what}", share(count))?;
         }
         if !coverage.constants.is_empty() {
-            let constants = coverage.constants.join(", ");
-            writeln!(out, "Constants that no question says, learned from the labels: {constants}")?;
+            let count = coverage.linked_with_constants;
+            writeln!(
+                out,
+                "  {count:>6}  {:5.1} %  the same, with constants learned from the labels:",
+                share(count)
+            )?;
+            for constant in &coverage.constants {
+                writeln!(
+                    out,
+                    "    {}, which {} programs need and no question says",
+                    constant.literal, constant.programs
+                )?;
+            }
         }
         if let Some(vocabulary) = &self.vocabulary {
             writeln!(

@@ -56,8 +56,8 @@ impl DatabaseWorld {
     /// With the constants of labeled examples.
     pub(crate) fn learn_constants(self, examples: &[Example]) -> Self {
         let labeled = examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
-        let constants = learned_constants(&self.language, &self.environment, &self.values, labeled);
-        self.with_constants(constants)
+        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled);
+        self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
     }
 
     /// With constants that were learned before.

@@ -1,0 +1,167 @@
+//! Somebody's own database and questions, through the binary.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Albums of two artists, and no declared keys.
+const MUSIC: &str = "
+    CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT, born INT);
+    CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, artist_id INT, price REAL);
+    INSERT INTO artist VALUES (1, 'Nina Simone', 1933), (2, 'Bill Evans', 1929);
+    INSERT INTO album VALUES (1, 'Pastel Blues', 1, 9.5), (2, 'Wild is the Wind', 1, 12), (3, 'Portrait in Jazz', 2, 8);
+";
+
+const PAIRS: &str = "\
+how many albums are there\tSELECT count(*) FROM album
+when was nina simone born\tSELECT born FROM artist WHERE name = \"Nina Simone\"
+which albums are expensive\tSELECT title FROM album WHERE price > 10
+is portrait in jazz expensive\tSELECT price > 10 FROM album WHERE title = 'Portrait in Jazz'
+who made wild is the wind\tSELECT a.name FROM artist a JOIN album b ON b.artist_id = a.id WHERE b.title = 'Wild is the Wind'
+what is by the pianist\tSELECT title FROM album WHERE artist_id = (SELECT id FROM artist WHERE name = 'Bill Evans')
+what does it cost\tSELECT cost FROM album
+names that are numbers\tSELECT sum(name) FROM artist
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("music.db")).unwrap();
+    database.execute_batch(MUSIC).unwrap();
+    fs::write(folder.path().join("pairs.tsv"), PAIRS).unwrap();
+    fs::write(folder.path().join("log.txt"), "how many artists are there\n\nwho sings wild is the wind\n")
+        .unwrap();
+    folder
+}
+
+fn xpr(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+    command.current_dir(folder).args(arguments).env_remove("XPR_DATA").output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_project_is_made_of_a_database_and_questions() {
+    let folder = folder();
+    let init = ["init", "--db", "sqlite:music.db", "--labeled", "pairs.tsv", "--unlabeled", "log.txt"];
+    insta::assert_snapshot!("init", printed(&xpr(folder.path(), &init)));
+    let read = |name: &str| fs::read_to_string(folder.path().join("music").join(name)).unwrap();
+    insta::assert_snapshot!("init_experiment", read("xpr.toml"));
+    assert_eq!(read("train.tsv"), PAIRS);
+    assert_eq!(read("unlabeled.txt"), "how many artists are there\nwho sings wild is the wind\n");
+
+    let again = xpr(folder.path(), &init);
+    assert!(!again.status.success());
+    insta::assert_snapshot!("init_again", String::from_utf8(again.stderr).unwrap());
+    printed(&xpr(folder.path(), &[&init[..], &["--force"]].concat()));
+}
+
+#[test]
+fn splits_become_files() {
+    let folder = folder();
+    let csv = "question,sql,split\nhow many albums,SELECT count(*) FROM album,train\nhow many artists,SELECT count(*) FROM artist,test\n";
+    fs::write(folder.path().join("pairs.csv"), csv).unwrap();
+    printed(&xpr(
+        folder.path(),
+        &["init", "--db", "sqlite:music.db", "--labeled", "pairs.csv", "--out", "new/project"],
+    ));
+    let read = |name: &str| fs::read_to_string(folder.path().join("new/project").join(name)).unwrap();
+    assert_eq!(read("train.tsv"), "how many albums\tSELECT count(*) FROM album\n");
+    assert_eq!(read("test.tsv"), "how many artists\tSELECT count(*) FROM artist\n");
+    let experiment = read("xpr.toml");
+    assert!(experiment.contains("database = \"sqlite:../../music.db\""), "{experiment}");
+    assert!(experiment.contains("test = \"test.tsv\"") && !experiment.contains("held_out"), "{experiment}");
+}
+
+#[test]
+fn a_check_is_a_report() {
+    let folder = folder();
+    let check = [
+        "data",
+        "check",
+        "--db",
+        "sqlite:music.db",
+        "--labeled",
+        "pairs.tsv",
+        "--unlabeled",
+        "log.txt",
+        "--json",
+    ];
+    let json: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &check))).unwrap();
+    let counts: Vec<u64> =
+        ["pairs", "executable", "covered", "round_trip", "linked", "linked_with_constants"]
+            .iter()
+            .map(|key| json[key].as_u64().unwrap())
+            .collect();
+    assert_eq!(counts, [8, 7, 6, 6, 3, 5]);
+    let failures: Vec<String> = json["failures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|failure| format!("{} {} {}", failure["line"], failure["stage"], failure["reason"]))
+        .collect();
+    insta::assert_snapshot!("check_failures", failures.join("\n"));
+    assert_eq!(json["unlabeled"]["questions"], 2);
+}
+
+#[test]
+fn bench_counts_queries() {
+    let folder = folder();
+    let bench =
+        ["bench", "exec", "--db", "sqlite:music.db", "--labeled", "pairs.tsv", "--seconds", "0.01", "--json"];
+    let json: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &bench))).unwrap();
+    assert!(json["programs_per_second"].as_f64().unwrap() > 0.0);
+    assert!(json["remembered_per_second"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_dataset_becomes_a_project() {
+    let folder = folder();
+    let template = r#"[{"query-split": "train", "sql": ["SELECT A.born FROM artist AS A WHERE A.name = \"name0\" ;"], "variables": [],
+        "sentences": [{"text": "when was name0 born", "question-split": "train", "variables": {"name0": "Nina Simone"}},
+                      {"text": "name0 birthday", "question-split": "dev", "variables": {"name0": "Bill Evans"}},
+                      {"text": "birthday of name0", "question-split": "test", "variables": {"name0": "Bill Evans"}}]}]"#;
+    fs::write(folder.path().join("music.json"), template).unwrap();
+    let import = ["data", "import", "text2sql", "--from", ".", "--out", "project"];
+    insta::assert_snapshot!("import_text2sql", printed(&xpr(folder.path(), &import)));
+    let lines =
+        |name: &str| fs::read_to_string(folder.path().join("project").join(name)).unwrap().lines().count();
+    assert_eq!((lines("train.tsv"), lines("test.tsv")), (2, 1));
+    assert!(folder.path().join("project/music.sqlite").is_file());
+
+    let apart = [&import[..], &["--dev-apart", "--force", "--json"]].concat();
+    let json: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &apart))).unwrap();
+    assert_eq!((&json["train"], &json["dev"], &json["test"]), (&1.into(), &1.into(), &1.into()));
+    assert_eq!(lines("dev.tsv"), 1);
+}
+
+#[test]
+fn mistakes_say_where_and_what_to_do() {
+    let folder = folder();
+    for (name, content) in [("bad.tsv", "a\tSELECT 1\nno tab\n"), ("latin.tsv", "a\tb\n"), ("empty.csv", "")]
+    {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    fs::write(folder.path().join("latin.tsv"), b"a\tb\ncaf\xe9\tb\n").unwrap();
+    let messages: Vec<String> = [
+        ["postgres:music", "pairs.tsv"],
+        ["sqlite:nothing.db", "pairs.tsv"],
+        ["sqlite:pairs.tsv", "pairs.tsv"],
+        ["sqlite:music.db", "nothing.tsv"],
+        ["sqlite:music.db", "bad.tsv"],
+        ["sqlite:music.db", "latin.tsv"],
+        ["sqlite:music.db", "empty.csv"],
+    ]
+    .iter()
+    .map(|[database, labeled]| {
+        let ran = xpr(folder.path(), &["data", "check", "--db", database, "--labeled", labeled]);
+        assert!(!ran.status.success() && ran.stdout.is_empty());
+        String::from_utf8(ran.stderr).unwrap()
+    })
+    .collect();
+    insta::assert_snapshot!("wrong_files", messages.concat());
+}
