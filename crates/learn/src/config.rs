@@ -192,7 +192,7 @@ impl Default for LearnConfig {
             start: 1500,
             batch: 12,
             beam: 16,
-            noise: false,
+            noise: true,
         }
     }
 }

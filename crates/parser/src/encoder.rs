@@ -199,17 +199,27 @@ impl Encoder {
         let words = tape.dropout(words, config.word_dropout);
         let words = self.questions.apply(tape, frame, words, &segments);
 
-        // Items: the scene's, and then those of each question.
+        // Items: those of the scene that some question can be about, and then those of each question.
         let shared = scene.items();
-        let mut item_words = shared.words.clone();
-        let mut item_kinds = shared.kinds.clone();
-        let mut item_segments = Vec::with_capacity(shared.len());
+        let used = used_items(questions, shared.len());
+        let mut row_of = vec![0; shared.len()];
+        let (mut item_words, mut item_kinds) = (Vec::new(), Vec::new());
+        let mut item_segments = Vec::with_capacity(used.len());
+        for (row, &item) in used.iter().enumerate() {
+            row_of[item] = row as u32;
+            let words = &shared.words[shared.starts[item]..shared.starts[item + 1]];
+            item_segments.push(Segment { start: item_words.len(), len: words.len() });
+            item_words.extend_from_slice(words);
+            item_kinds.push(shared.kinds[item]);
+        }
         let mut first_own = vec![0; questions.len()];
-        segments_of(&mut item_segments, 0, &shared.starts);
         for (question, first) in questions.iter().zip(&mut first_own) {
             *first = item_kinds.len();
             if let Some(own) = question.own_items() {
-                segments_of(&mut item_segments, item_words.len(), &own.starts);
+                for bounds in own.starts.windows(2) {
+                    item_segments
+                        .push(Segment { start: item_words.len() + bounds[0], len: bounds[1] - bounds[0] });
+                }
                 item_words.extend_from_slice(&own.words);
                 item_kinds.extend_from_slice(&own.kinds);
             }
@@ -231,7 +241,7 @@ impl Encoder {
             let start = order.len();
             order.extend(segment.start as u32..(segment.start + segment.len) as u32);
             match question.shared() {
-                Some(some) => order.extend(some.iter().map(|item| first_item + item)),
+                Some(some) => order.extend(some.iter().map(|&item| first_item + row_of[item as usize])),
                 None => order.extend(first_item..first_item + shared.len() as u32),
             }
             let own_items = question.own_items().map_or(0, Items::len);
@@ -260,10 +270,16 @@ impl Encoder {
     }
 }
 
-/// The segments between `starts`, which count from `first`.
-fn segments_of(segments: &mut Vec<Segment>, first: usize, starts: &[usize]) {
-    let between = |bounds: &[usize]| Segment { start: first + bounds[0], len: bounds[1] - bounds[0] };
-    segments.extend(starts.windows(2).map(between));
+/// The items of the scene that some of the questions can be about, in order.
+fn used_items(questions: &[&Question], all: usize) -> Vec<usize> {
+    let mut used = vec![false; all];
+    for question in questions {
+        match question.shared() {
+            None => return (0..all).collect(),
+            Some(some) => some.iter().for_each(|&item| used[item as usize] = true),
+        }
+    }
+    (0..all).filter(|&item| used[item]).collect()
 }
 
 impl Layer {

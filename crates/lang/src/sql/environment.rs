@@ -70,8 +70,10 @@ pub struct SqlEnvironment {
     items: Vec<Item>,
     ids: FxHashMap<String, ItemId>,
     relations: Vec<Relation>,
-    /// The first column of each table among the items.
+    /// The first column of each table among the items; empty if only some tables are there.
     columns: Vec<u32>,
+    /// Where the constants begin.
+    constants: usize,
     fixed: usize,
 }
 
@@ -84,6 +86,7 @@ impl SqlEnvironment {
             ids: FxHashMap::default(),
             relations: vec![],
             columns: vec![],
+            constants: 0,
             fixed: 0,
         };
         for (index, table) in schema.tables.iter().enumerate() {
@@ -98,6 +101,7 @@ impl SqlEnvironment {
                 environment.add(Item::new(kind, phrase(&definition.name), language.symbols.column(id)));
             }
         }
+        environment.constants = environment.items.len();
         for constant in CONSTANTS.map(Literal::integer) {
             let kind = language.value_kind(constant.kind());
             environment.add(Item::new(kind, constant.to_string(), constant.to_string()));
@@ -120,8 +124,7 @@ impl SqlEnvironment {
                     environment.add(Item::new(kind, value.phrase.as_str(), symbol))
                 }
             };
-            for &column in &value.columns {
-                let column = self.column(column);
+            for column in value.columns.iter().filter_map(|&column| self.item_of(language, column)) {
                 environment.relations.push(relation(id, column, Link::FoundIn));
                 environment.relations.push(relation(column, id, Link::Holds));
             }
@@ -139,6 +142,46 @@ impl SqlEnvironment {
         environment
     }
 
+    /// The items of some tables only, and the constants; and which item of this environment each of them is.
+    ///
+    /// For schemas with more tables than one question can be about.
+    #[must_use]
+    pub fn about(&self, tables: &[TableId]) -> (Self, Vec<u32>) {
+        let of_table = |item: usize| -> Option<u32> {
+            let first_column = *self.columns.first()? as usize;
+            if item < first_column {
+                return Some(item as u32);
+            }
+            let last = self.columns.partition_point(|&first| first as usize <= item) - 1;
+            (item < self.constants).then_some(last as u32)
+        };
+        let kept: Vec<u32> = (0..self.fixed)
+            .filter(|&item| of_table(item).is_none_or(|table| tables.contains(&TableId(table))))
+            .map(|item| item as u32)
+            .collect();
+        let mut environment = SqlEnvironment {
+            items: vec![],
+            ids: FxHashMap::default(),
+            relations: vec![],
+            columns: vec![],
+            constants: 0,
+            fixed: kept.len(),
+        };
+        let mut place: Vec<Option<ItemId>> = vec![None; self.items.len()];
+        for &item in &kept {
+            place[item as usize] = Some(environment.add(self.items[item as usize].clone()));
+        }
+        let here = |id: ItemId| place[id.index()];
+        environment.relations = self
+            .relations
+            .iter()
+            .filter_map(|relation| {
+                Some(Relation { from: here(relation.from)?, to: here(relation.to)?, kind: relation.kind })
+            })
+            .collect();
+        (environment, kept)
+    }
+
     /// How many items are the same for every question: [`crate::Grammar::with_items`] wants the others.
     pub fn fixed_items(&self) -> usize {
         self.fixed
@@ -152,6 +195,14 @@ impl SqlEnvironment {
     /// The item of a column.
     pub fn column(&self, column: ColumnId) -> ItemId {
         ItemId(self.columns[column.table.0 as usize] + column.column)
+    }
+
+    /// The item of a column, if its table is there.
+    fn item_of(&self, language: &Sql, column: ColumnId) -> Option<ItemId> {
+        match self.columns.is_empty() {
+            true => self.find(language.symbols.column(column).as_ref()),
+            false => Some(self.column(column)),
+        }
     }
 
     fn add(&mut self, item: Item) -> ItemId {

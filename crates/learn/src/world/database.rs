@@ -5,6 +5,7 @@
 //! queries say and their questions do not is a constant, offered to every question.
 
 use super::World;
+use super::relevance::Relevance;
 use crate::TaskError;
 use crate::constants::{constant_value, learned_constants};
 use std::fmt;
@@ -26,6 +27,8 @@ pub(crate) struct DatabaseWorld {
     environment: SqlEnvironment,
     values: ValueIndex,
     constants: Vec<Value>,
+    /// Which tables a question can be about, if there are many.
+    relevance: Option<Relevance>,
 }
 
 impl fmt::Debug for DatabaseWorld {
@@ -41,9 +44,10 @@ impl DatabaseWorld {
         let schema = database.schema()?;
         let values =
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
+        let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language);
-        Ok(DatabaseWorld { database, language, environment, values, constants: vec![] })
+        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
     }
 
     /// Offers literals to every question.
@@ -89,14 +93,19 @@ impl World for DatabaseWorld {
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
         let mut values = self.values.values(utterance);
         values.truncate(MOST_VALUES);
-        let environment = self.environment.with_values(&self.language, &values);
-        let fixed = environment.fixed_items();
-        let grammar = grammar.with_items(&environment.items()[fixed..]);
-        Some(Surroundings {
-            environment: Box::new(environment),
-            grammar,
-            shared: (0..fixed as u32).collect(),
-        })
+        let Some(relevance) = &self.relevance else {
+            let environment = self.environment.with_values(&self.language, &values);
+            let fixed = environment.fixed_items();
+            let grammar = grammar.with_items(&environment.items()[fixed..]);
+            let shared = (0..fixed as u32).collect();
+            return Some(Surroundings { environment: Box::new(environment), grammar, shared });
+        };
+        let tables = relevance.tables(utterance, &values);
+        let (environment, shared) = self.environment.about(&tables);
+        let environment = environment.with_values(&self.language, &values);
+        // With any table at all there is a program; if there should be none, the whole schema is looked at.
+        let own = self.language.signatures().grammar(environment.items()).ok()?;
+        Some(Surroundings { environment: Box::new(environment), grammar: own, shared })
     }
 
     fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool {

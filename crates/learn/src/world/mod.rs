@@ -2,6 +2,7 @@
 
 mod database;
 mod knowledge;
+mod relevance;
 
 pub(crate) use database::DatabaseWorld;
 pub(crate) use knowledge::KnowledgeWorld;
