@@ -16,6 +16,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Demo(DemoArguments),
     Train(TrainArguments),
+    Sweep(SweepArguments),
     Eval(EvalArguments),
     Ask(AskArguments),
     Objective(ObjectiveArguments),
@@ -70,12 +71,55 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "RUN")]
     pub(crate) out: PathBuf,
     /// Go on with the run in the folder; its own settings count.
-    #[arg(long, conflicts_with_all = ["experiment", "set"])]
+    #[arg(long, conflicts_with_all = ["experiment", "set", "tune"])]
     pub(crate) resume: bool,
+    /// First choose learn.weight among these: train with each on a part of the labeled examples, compare on the rest
+    /// (100, or half of them), and then train on all with the best. Tuning that was killed goes on where it was.
+    #[arg(
+        long,
+        value_name = "WEIGHTS",
+        value_delimiter = ',',
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0.1,0.3,0.5"
+    )]
+    pub(crate) tune: Option<Vec<f64>>,
     /// How many threads work; 0 for one a core. Does not change the result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Print the evaluation as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Train many parsers: a grid of settings, each cell a run of its own.
+///
+/// Finished cells are skipped and begun ones gone on with, so a sweep that was stopped is given again as it was.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr sweep experiments/paper-30.toml --data data --embeddings glove.txt --out sweeps/paper-30
+  xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --jobs 4 --json")]
+pub(crate) struct SweepArguments {
+    /// The sweep, a TOML file of experiments and grids.
+    #[arg(value_name = "SWEEP")]
+    pub(crate) sweep: PathBuf,
+    /// The folder of the cells' run folders.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// How many cells are trained side by side.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) jobs: u16,
+    /// How many threads each of them has. Does not change the result.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// The folder with the dataset; the setting data.folder.
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// Word vectors in GloVe's text format; the setting data.embeddings.
+    #[arg(long, value_name = "FILE", env = "XPR_EMBEDDINGS", hide_env_values = true)]
+    pub(crate) embeddings: Option<PathBuf>,
+    /// Print the table as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -35,6 +35,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
     match arguments.command {
         Command::Demo(arguments) => commands::demo::run(&arguments, out),
         Command::Train(arguments) => commands::train::run(&arguments, out),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),
         Command::Ask(arguments) => commands::ask::run(&arguments, out),
         Command::Objective(arguments) => commands::objective::run(&arguments, out),

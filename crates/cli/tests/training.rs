@@ -205,7 +205,7 @@ fn damaged_and_foreign_runs_are_refused() {
     );
     refused(
         &["train", "--data", data, "--out", &format!("{run}3"), "--set", "data.held_out=5"],
-        "lower data.fraction",
+        "lower it, or change data.fraction",
     );
     refused(&["train", "--out", &format!("{run}4")], "no folder with data");
     let unfinished = folder.path().join("unfinished");
@@ -217,4 +217,48 @@ fn damaged_and_foreign_runs_are_refused() {
     // A checkpoint that is somebody else's.
     fs::copy(path.join("model.safetensors"), unfinished.join("checkpoint.safetensors")).unwrap();
     refused(&["train", "--resume", "--out", unfinished.to_str().unwrap()], "there is no tensor `adam.first");
+}
+
+#[test]
+fn a_killed_sweep_goes_on_to_the_same_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = dataset(&folder.path().join("data"));
+    let data = data.to_str().unwrap();
+    let experiment = "[data]\nfraction = 0.5\n\
+         [model]\nhidden = 32\nheads = 4\nfeed_forward = 32\nword = 16\naction = 16\nplace = 8\n\
+         [train]\nsteps = 40\nrate = 0.01\nwarmup = 10\ncheckpoint = 10\n\
+         [learn]\nstart = 20\nbatch = 4\nbeam = 4\n";
+    fs::write(folder.path().join("small.toml"), experiment).unwrap();
+    let sweep = folder.path().join("sweep.toml");
+    let grid = "[[part]]\nexperiment = \"small.toml\"\n[part.grid]\n\
+         \"learn.objective\" = [\"none\", \"sparse\"]\n\"train.seed\" = [0, 1]\n";
+    fs::write(&sweep, grid).unwrap();
+    let run = |out: &str| {
+        let out = folder.path().join(out);
+        command(&["sweep", sweep.to_str().unwrap(), "--data", data, "--json", "--out", out.to_str().unwrap()])
+    };
+    let whole = run("whole").output().unwrap();
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    let table = String::from_utf8(whole.stdout).unwrap();
+    assert_eq!(
+        table.matches("\"accuracy\": 0").count() + table.matches("\"accuracy\": 1").count(),
+        4,
+        "{table}"
+    );
+
+    let mut killed = run("killed").stderr(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1200));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let resumed = run("killed").output().unwrap();
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    assert_eq!(String::from_utf8(resumed.stdout).unwrap(), table);
+
+    // Nothing is left to do, and a cell that fails is told.
+    let again = run("killed").output().unwrap();
+    assert!(stderr(&again).contains("4 cells, 4 of them finished"), "{}", stderr(&again));
+    let out = folder.path().join("failing");
+    let failing =
+        xpr(&["sweep", sweep.to_str().unwrap(), "--data", "nowhere", "--out", out.to_str().unwrap()]);
+    assert!(stderr(&failing).contains("4 of 4 cells failed"), "{}", stderr(&failing));
 }

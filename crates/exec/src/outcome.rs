@@ -89,3 +89,9 @@ pub trait Executor {
     /// Runs the program with this text. Never panics, never hangs, never changes the world.
     fn execute(&mut self, program: &str) -> Outcome;
 }
+
+impl<E: Executor + ?Sized> Executor for Box<E> {
+    fn execute(&mut self, program: &str) -> Outcome {
+        (**self).execute(program)
+    }
+}

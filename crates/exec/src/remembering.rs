@@ -18,6 +18,9 @@ pub struct Remembering<E> {
     /// Bytes of `recent`, and how many it may have.
     used: usize,
     most: usize,
+    /// Programs asked for, and how many of them had to be run.
+    asked: u64,
+    ran: u64,
 }
 
 impl<E: Executor> Remembering<E> {
@@ -29,7 +32,14 @@ impl<E: Executor> Remembering<E> {
             older: FxHashMap::default(),
             used: 0,
             most: bytes / 2,
+            asked: 0,
+            ran: 0,
         }
+    }
+
+    /// The share of programs that did not have to be run.
+    pub fn hit_rate(&self) -> f64 {
+        1.0 - self.ran as f64 / self.asked.max(1) as f64
     }
 
     fn remember(&mut self, program: Box<str>, outcome: Outcome) {
@@ -58,12 +68,16 @@ fn length(outcome: &Outcome) -> usize {
 
 impl<E: Executor> Executor for Remembering<E> {
     fn execute(&mut self, program: &str) -> Outcome {
+        self.asked += 1;
         if let Some(outcome) = self.recent.get(program) {
             return outcome.clone();
         }
         let (program, outcome) = match self.older.remove_entry(program) {
             Some(known) => known,
-            None => (program.into(), self.executor.execute(program)),
+            None => {
+                self.ran += 1;
+                (program.into(), self.executor.execute(program))
+            }
         };
         self.remember(program, outcome.clone());
         outcome
@@ -103,5 +117,6 @@ mod tests {
         let long = "x".repeat(10_000);
         let _ = (echo.execute(&long), echo.execute(&long));
         assert_eq!(echo.executor.0, 11);
+        assert!((echo.hit_rate() - (1.0 - 11.0 / 15.0)).abs() < 1e-12);
     }
 }

@@ -29,12 +29,20 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataConfig {
-    /// The kind of dataset; `overnight` is the only one yet.
-    pub dataset: String,
-    /// Its folder.
+    /// The kind of dataset.
+    pub dataset: Dataset,
+    /// Its folder. In an experiment's file it is found from where the file is.
     pub folder: PathBuf,
-    /// Which of its domains.
+    /// Which domain of Overnight.
     pub domain: String,
+    /// The database that questions are about: `sqlite:music.db`, found from the folder.
+    pub database: String,
+    /// Questions with programs, to learn from.
+    pub labeled: PathBuf,
+    /// Questions without; none if empty.
+    pub unlabeled: PathBuf,
+    /// Questions with programs, to test with; none if empty.
+    pub test: PathBuf,
     /// The order of the training examples: 0 for the authors' split 0, anything else for a random order of its own.
     pub split: u64,
     /// The share of the training examples that are labeled: the first ones.
@@ -50,6 +58,16 @@ pub struct DataConfig {
     pub embeddings: PathBuf,
 }
 
+/// Kinds of datasets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dataset {
+    /// A domain of the Overnight benchmark.
+    Overnight,
+    /// A database, and files of questions about it.
+    Database,
+}
+
 /// Which training examples are held out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,12 +78,34 @@ pub enum HeldOut {
     Rest,
 }
 
+impl DataConfig {
+    /// What the questions are about, in a word.
+    pub fn name(&self) -> &str {
+        match self.dataset {
+            Dataset::Overnight => &self.domain,
+            Dataset::Database => &self.database,
+        }
+    }
+}
+
+impl DataConfig {
+    /// The database's name: that of its file without the ending.
+    pub(crate) fn database_name(&self) -> &str {
+        let path = Path::new(self.database.strip_prefix("sqlite:").unwrap_or(&self.database));
+        path.file_stem().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+}
+
 impl Default for DataConfig {
     fn default() -> Self {
         DataConfig {
-            dataset: "overnight".into(),
+            dataset: Dataset::Overnight,
             folder: PathBuf::new(),
             domain: "calendar".into(),
+            database: String::new(),
+            labeled: PathBuf::new(),
+            unlabeled: PathBuf::new(),
+            test: PathBuf::new(),
             split: 0,
             fraction: 1.0,
             answered: 0.0,
@@ -126,7 +166,7 @@ pub struct LearnConfig {
     /// The objective; `none` for supervised training alone.
     #[serde(with = "objective_name")]
     pub objective: Option<Objective>,
-    /// What counts as success: `non-empty`, `executes` or `denotation`.
+    /// What counts as success: `non-empty`, `executes`, `denotation`, or `auto` for the first or second as labels decide.
     pub reward: Reward,
     /// What to do where no candidate is rewarded and the objective has nothing to aim at.
     pub fallback: Fallback,
@@ -138,18 +178,21 @@ pub struct LearnConfig {
     pub batch: usize,
     /// Candidates a question.
     pub beam: usize,
+    /// Whether search drops elements too, as the authors' does: candidates then differ from time to time.
+    pub noise: bool,
 }
 
 impl Default for LearnConfig {
     fn default() -> Self {
         LearnConfig {
             objective: None,
-            reward: Reward::Executes,
+            reward: Reward::Auto,
             fallback: Fallback::Repulsion,
             weight: 0.3,
             start: 1500,
             batch: 12,
             beam: 16,
+            noise: false,
         }
     }
 }
@@ -279,7 +322,17 @@ impl Config {
             message: error.to_string().trim_end().to_owned(),
         })?;
         config.check()?;
-        Ok(config)
+        Ok(config.found_from(path))
+    }
+
+    /// The same with the files of a database found from where the experiment's file is.
+    fn found_from(mut self, path: Option<&Path>) -> Config {
+        if let (Dataset::Database, Some(place)) = (self.data.dataset, path.and_then(Path::parent)) {
+            let folder = place.join(&self.data.folder);
+            // Whole, so that it is found from a run's folder too.
+            self.data.folder = fs::canonicalize(&folder).unwrap_or(folder);
+        }
+        self
     }
 
     /// The text of the file that says all of this.
@@ -289,13 +342,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let (model, train) = (&self.model, &self.train);
-        let checks: [(&'static str, String, bool, &'static str); 14] = [
-            (
-                "data.dataset",
-                self.data.dataset.clone(),
-                self.data.dataset == "overnight",
-                "expected \"overnight\"",
-            ),
+        let checks: [(&'static str, String, bool, &'static str); 13] = [
             (
                 "data.fraction",
                 self.data.fraction.to_string(),

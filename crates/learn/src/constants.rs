@@ -54,11 +54,13 @@ pub fn learned_constants<'a>(
         .collect();
     found.sort_by(|(a, left), (b, right)| b.cmp(a).then_with(|| left.to_string().cmp(&right.to_string())));
     found.truncate(MOST);
-    found
-        .into_iter()
-        .map(|(programs, literal)| {
-            let (Literal::Number(phrase) | Literal::Text(phrase)) = &literal;
-            LearnedConstant { value: Value::new(literal.clone(), phrase.as_str()), programs }
-        })
-        .collect()
+    let learned = |(programs, literal)| LearnedConstant { value: constant_value(literal), programs };
+    found.into_iter().map(learned).collect()
+}
+
+/// A literal as a constant, which people would say as it is.
+pub(crate) fn constant_value(literal: Literal) -> Value {
+    let (Literal::Number(phrase) | Literal::Text(phrase)) = &literal;
+    let phrase = phrase.clone();
+    Value::new(literal, phrase)
 }

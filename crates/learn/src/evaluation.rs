@@ -3,7 +3,7 @@
 //! Inference prefers the best candidate that *executes*: a program that fails is never right. (That it also finds
 //! something is not asked: where nothing is the right answer, that would be wrong.)
 
-use crate::{LabeledExample, Task};
+use crate::{Task, TaskError, TestExample};
 use serde::Serialize;
 use xpr_exec::{Executor, Outcome};
 use xpr_parser::{Candidate, Parser, Question};
@@ -57,12 +57,13 @@ pub struct Prediction {
 pub fn rank(
     task: &Task,
     executor: &mut dyn Executor,
+    question: &Question,
     candidates: &[Candidate],
 ) -> (usize, Vec<(Ranked, Outcome)>) {
     let ranked: Vec<(Ranked, Outcome)> = candidates
         .iter()
         .map(|candidate| {
-            let program = task.text(&candidate.program);
+            let program = task.text(&candidate.program, question);
             let outcome = executor.execute(&program);
             let log_probability = candidate.log_probability;
             (Ranked { program, log_probability, outcome: outcome.to_string() }, outcome)
@@ -73,25 +74,31 @@ pub fn rank(
 }
 
 /// Asks a parser every question and compares denotations.
+///
+/// # Errors
+/// If the data cannot be opened any more.
 pub fn evaluate(
     parser: &dyn Parser,
     task: &Task,
-    examples: &[LabeledExample],
+    examples: &[TestExample],
     beam: usize,
-) -> (Evaluation, Vec<Prediction>) {
+) -> Result<(Evaluation, Vec<Prediction>), TaskError> {
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let mut runner = task.runner();
+    let mut runner = task.runner()?;
     let mut counts = [0usize; 5];
     let mut predictions = Vec::with_capacity(examples.len());
     for (chunk, examples) in questions.chunks(48).zip(examples.chunks(48)) {
-        for (candidates, example) in parser.candidates(chunk, beam).iter().zip(examples) {
-            let (chosen, ranked) = rank(task, &mut runner, candidates);
-            let right: Vec<bool> = ranked.iter().map(|(_, outcome)| *outcome == example.outcome).collect();
+        for (candidates, example) in parser.candidates(chunk, beam, None).iter().zip(examples) {
+            let (chosen, ranked) = rank(task, &mut *runner, &example.question, candidates);
+            let right: Vec<bool> =
+                ranked.iter().map(|(_, outcome)| task.answers(&example.outcome, outcome)).collect();
             let is = |index: usize| right.get(index) == Some(&true);
             let found = [
                 is(chosen),
                 is(0),
-                candidates.get(chosen).is_some_and(|candidate| candidate.program == example.program),
+                candidates
+                    .get(chosen)
+                    .is_some_and(|candidate| Some(&candidate.program) == example.program.as_ref()),
                 right.contains(&true),
                 ranked.first().is_some_and(|(_, outcome)| outcome.executes()),
             ];
@@ -100,7 +107,7 @@ pub fn evaluate(
             }
             predictions.push(Prediction {
                 utterance: example.utterance.clone(),
-                gold: task.text(&example.program),
+                gold: example.gold.clone(),
                 gold_outcome: example.outcome.to_string(),
                 correct: found[0],
                 chosen,
@@ -112,5 +119,5 @@ pub fn evaluate(
         counts.map(|count| count as f64 / examples.len().max(1) as f64);
     let evaluation =
         Evaluation { examples: examples.len(), accuracy, accuracy_of_best, exact, in_beam, executable };
-    (evaluation, predictions)
+    Ok((evaluation, predictions))
 }

@@ -1,16 +1,17 @@
 //! A whole experiment: read, train, evaluate, keep.
 
 use crate::checkpoint::{self, CheckpointError};
+use crate::dataset::{Examples, open_world, reopen_world};
 use crate::task::GrammarFile;
 use crate::{
-    Config, ConfigError, Evaluation, HeldOut, Judge, LabeledExample, RunError, RunFolder, StepReport, Task,
-    TaskError, Trainer, UnlabeledExample, evaluate,
+    Config, ConfigError, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward, RunError,
+    RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
 };
 use std::io::Write;
 use std::path::Path;
 use thiserror::Error;
-use xpr_data::{DataError, Embeddings, Overnight, Part};
-use xpr_exec::{Phrase, overnight};
+use xpr_data::{DataError, Embeddings};
+use xpr_exec::overnight;
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Model, tokenize};
 
@@ -35,6 +36,9 @@ pub enum ExperimentError {
     /// No folder with data was named.
     #[error("no folder with data: name it with --data, XPR_DATA or the setting data.folder")]
     NoData,
+    /// No database was named.
+    #[error("no database: name it with the setting data.database, such as \"sqlite:music.db\"")]
+    NoDatabase,
     /// A file of weights is not this model's.
     #[error("{path}: {source}")]
     Checkpoint {
@@ -42,6 +46,17 @@ pub enum ExperimentError {
         path: std::path::PathBuf,
         /// What is wrong with it.
         source: CheckpointError,
+    },
+    /// A program of a benchmark is not one of the grammar's.
+    #[error(transparent)]
+    LeftOut(LeftOut),
+    /// No labeled program is one of the grammar's.
+    #[error("none of the {examples} labeled examples can be learned from{}", first.as_ref().map_or_else(String::new, |first| format!("; {first}")))]
+    AllLeftOut {
+        /// How many there are.
+        examples: usize,
+        /// The first of them, and why not.
+        first: Option<LeftOut>,
     },
     /// There are not as many examples to hold out.
     #[error(
@@ -81,9 +96,10 @@ pub struct Experiment {
     task: Task,
     embeddings: Embeddings,
     train: Vec<LabeledExample>,
+    left_out: Vec<LeftOut>,
     /// The rest of the training questions.
     unlabeled: Vec<UnlabeledExample>,
-    test: Vec<LabeledExample>,
+    test: Vec<TestExample>,
 }
 
 impl Experiment {
@@ -92,31 +108,18 @@ impl Experiment {
     /// # Errors
     /// If something about them is wrong.
     pub fn load(config: Config) -> Result<Self, ExperimentError> {
-        if config.data.folder.as_os_str().is_empty() {
-            return Err(ExperimentError::NoData);
-        }
-        let data = Overnight::open(&config.data.folder)?;
-        let domain = config.data.domain.as_str();
-        let world = overnight::world(domain).ok_or_else(|| ExperimentError::Domain(domain.to_owned()))?;
-        let phrases: Vec<Phrase> = data
-            .lexicon(domain)?
-            .into_iter()
-            .map(|entry| Phrase { symbol: entry.symbol, phrase: entry.phrase })
-            .collect();
-        let mut examples = data.examples(domain, Part::Split0)?;
-        if config.data.split > 0 {
-            let order = Random::new(config.data.split).permutation(examples.len());
-            examples = order.into_iter().map(|index| examples[index].clone()).collect();
-        }
+        let read = Examples::read(&config.data)?;
+        let labeled = (read.train.len() as f64 * config.data.fraction).floor() as usize;
+        let world = open_world(&config.data, &read.train[..labeled])?;
         let embeddings = if config.data.embeddings.as_os_str().is_empty() {
             Embeddings::default()
         } else {
             Embeddings::open(&config.data.embeddings)?
         };
         // All questions are known, labeled or not.
-        let said: Vec<String> = examples.iter().flat_map(|example| tokenize(&example.utterance)).collect();
-        let task = Task::new(world, &phrases, embeddings.words.iter().cloned().chain(said))?;
-        let labeled = (examples.len() as f64 * config.data.fraction).floor() as usize;
+        let said: Vec<String> = read.questions().flat_map(tokenize).collect();
+        let task = Task::new(world, embeddings.words.iter().cloned().chain(said))?;
+        let examples = &read.train;
         if labeled == 0 {
             return Err(ExperimentError::NoExamples {
                 fraction: config.data.fraction,
@@ -136,17 +139,25 @@ impl Experiment {
             });
         }
         let test = match held_out {
-            0 => data.examples(domain, Part::Test)?,
-            _ => examples[first..first + held_out].to_vec(),
+            0 => read.test.as_slice(),
+            _ => &examples[first..first + held_out],
         };
-        let scene = task.scene();
-        let train = task.label(&scene, &examples[..first])?;
+        let (train, mut left_out) = task.label(&examples[..first])?;
+        // A benchmark's own programs are all in its grammar; people's queries may not be.
+        if config.data.dataset == Dataset::Overnight && !left_out.is_empty() {
+            return Err(ExperimentError::LeftOut(left_out.swap_remove(0)));
+        }
+        if train.is_empty() {
+            let examples = first;
+            return Err(ExperimentError::AllLeftOut { examples, first: left_out.into_iter().next() });
+        }
         let answered = ((examples.len() - rest) as f64 * config.data.answered).round() as usize;
-        let unlabeled = task.label(&scene, &examples[rest..])?.into_iter().enumerate();
-        let unlabeled =
-            unlabeled.map(|(index, example)| UnlabeledExample::hide(example, index < answered)).collect();
-        let test = task.label(&scene, &test)?;
-        Ok(Experiment { config, task, embeddings, train, unlabeled, test })
+        let hidden = task.test(&examples[rest..])?.into_iter().enumerate();
+        let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
+        let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
+        let unlabeled = hidden.chain(bare).collect();
+        let test = task.test(test)?;
+        Ok(Experiment { config, task, embeddings, train, left_out, unlabeled, test })
     }
 
     /// The settings.
@@ -164,18 +175,31 @@ impl Experiment {
         &self.train
     }
 
+    /// The labeled examples that cannot be learned from, and why.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
     /// The training questions that are not labeled.
     pub fn unlabeled_examples(&self) -> &[UnlabeledExample] {
         &self.unlabeled
     }
 
+    /// The reward of the settings; `auto` as the labeled examples decide it.
+    pub fn reward(&self) -> Reward {
+        self.config.learn.reward.decide(self.train.iter().map(|example| &example.outcome))
+    }
+
     /// A judge of programs, by the reward of the settings.
-    pub fn judge(&self) -> Judge<'_> {
-        Judge::new(&self.task, self.config.learn.reward)
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn judge(&self) -> Result<Judge<'_>, TaskError> {
+        Judge::new(&self.task, self.reward())
     }
 
     /// What is evaluated on: the test examples, or held-out ones.
-    pub fn test_examples(&self) -> &[LabeledExample] {
+    pub fn test_examples(&self) -> &[TestExample] {
         &self.test
     }
 
@@ -183,7 +207,8 @@ impl Experiment {
     pub fn trainer(&self) -> Trainer {
         let random = Random::new(self.config.train.seed);
         let words = self.task.word_table(&self.embeddings, self.config.model.word, random.stream(10));
-        let model = Model::new(self.config.model.clone(), self.task.scene(), words, random.stream(11));
+        let model =
+            Model::new(self.config.model.clone(), self.task.scene().clone(), words, random.stream(11));
         Trainer::new(self.config.train.clone(), self.config.learn.clone(), model)
     }
 
@@ -197,6 +222,7 @@ impl Experiment {
         resume: bool,
         observer: &mut dyn Observer,
     ) -> Result<Evaluation, ExperimentError> {
+        let _lock = folder.lock()?;
         let mut trainer = self.trainer();
         let mut metrics = Vec::new();
         if resume && folder.has("checkpoint.safetensors") {
@@ -216,7 +242,7 @@ impl Experiment {
             folder.write("config.toml", self.config.to_toml().as_bytes())?;
         }
         let steps = self.config.train.steps;
-        let mut judge = self.judge();
+        let mut judge = self.judge()?;
         while trainer.steps_taken() < steps {
             let (report, _) = trainer.step(&self.train, &self.unlabeled, &mut judge);
             if report.step.is_multiple_of(10) || report.step == steps {
@@ -240,7 +266,7 @@ impl Experiment {
     /// # Errors
     /// If a file cannot be written.
     pub fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        let (evaluation, predictions) = evaluate(model, &self.task, &self.test, self.config.eval.beam);
+        let (evaluation, predictions) = evaluate(model, &self.task, &self.test, self.config.eval.beam)?;
         let mut lines = Vec::new();
         for prediction in &predictions {
             let _ = serde_json::to_writer(&mut lines, prediction);
@@ -280,9 +306,8 @@ pub fn load_run(folder: &Path) -> Result<(RunFolder, Config, Task, Model), Exper
         serde_json::from_slice(&run.read("grammar.json")?).map_err(json_error("grammar.json"))?;
     let words: Vec<String> =
         serde_json::from_slice(&run.read("vocabulary.json")?).map_err(json_error("vocabulary.json"))?;
-    let domain = config.data.domain.clone();
-    let world = overnight::world(&domain).ok_or(ExperimentError::Domain(domain))?;
-    let task = Task::new(world, &grammar.phrases(), words.iter().cloned())?;
+    let world = reopen_world(&config.data, &grammar)?;
+    let task = Task::new(world, words.iter().cloned())?;
     if task.grammar_file() != grammar {
         let message = "its rules or items are not those this version makes of this world; train again";
         return Err(run.content_error("grammar.json", message).into());
@@ -298,7 +323,7 @@ pub fn load_run(folder: &Path) -> Result<(RunFolder, Config, Task, Model), Exper
     let content = run.read("model.safetensors")?;
     let word = word_size(&content).unwrap_or(config.model.word);
     let table = Matrix::zeros(task.vocabulary().words().len(), word);
-    let mut model = Model::new(config.model.clone(), task.scene(), table, Random::new(0));
+    let mut model = Model::new(config.model.clone(), task.scene().clone(), table, Random::new(0));
     checkpoint::read_model(&content, model.parameters_mut())
         .map_err(|source| ExperimentError::Checkpoint { path: run.path("model.safetensors"), source })?;
     Ok((run, config, task, model))

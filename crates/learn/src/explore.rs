@@ -4,6 +4,7 @@ use crate::objectives::{Candidates, Credit, Objective};
 use crate::{Fallback, Judge, LearnConfig, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use xpr_nn::Random;
 use xpr_parser::{Candidate, Parser, Question};
 
 /// What unlabeled questions brought; means over the batch.
@@ -54,16 +55,21 @@ pub(crate) fn explore(
     learn: &LearnConfig,
     examples: &[&UnlabeledExample],
     judge: &mut Judge<'_>,
+    random: Random,
 ) -> Explored {
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let candidates = parser.candidates(&questions, learn.beam);
+    let candidates = parser.candidates(&questions, learn.beam, learn.noise.then_some(random));
     let start = Instant::now();
     let rewarded: Vec<Vec<bool>> = examples
         .iter()
         .zip(&candidates)
         .map(|(example, candidates)| {
             let judged = candidates.iter();
-            judged.map(|candidate| judge.rewards(&candidate.program, example.answer)).collect()
+            judged
+                .map(|candidate| {
+                    judge.rewards(&candidate.program, &example.question, example.answer.as_ref())
+                })
+                .collect()
         })
         .collect();
     let execution = start.elapsed();

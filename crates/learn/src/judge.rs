@@ -1,16 +1,18 @@
 //! Which candidates are rewarded.
 
-use crate::Task;
+use crate::{Task, TaskError};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use xpr_exec::{Executor, Outcome, Runner};
+use std::fmt;
+use xpr_exec::{Executor, Outcome, Remembering};
 use xpr_lang::Program;
+use xpr_parser::Question;
 
 /// What counts as success for a program nobody labeled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reward {
+    /// `non-empty` if nearly all labeled programs find something, and `executes` if nothing is often the right answer.
+    Auto,
     /// It runs and finds something: the paper's definition.
     NonEmpty,
     /// It runs: what the authors' public code does.
@@ -19,57 +21,57 @@ pub enum Reward {
     Denotation,
 }
 
-/// An answer, as far as comparing it goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer(u64);
-
-impl Answer {
-    /// The answer that an outcome is; none if the program failed.
-    pub fn of(outcome: &Outcome) -> Option<Answer> {
-        outcome.denotation().map(|denotation| {
-            let mut hasher = DefaultHasher::new();
-            denotation.hash(&mut hasher);
-            Answer(hasher.finish())
-        })
-    }
-}
-
-/// What is remembered of a program's run.
-#[derive(Clone, Copy, Debug)]
-struct Verdict {
-    /// What it denotes, if it runs.
-    answer: Option<Answer>,
-    finds_something: bool,
-}
+/// Labeled programs that find something, from which on a program that does not is taken to be wrong.
+const NEARLY_ALL: f64 = 0.97;
 
 impl Reward {
-    fn rewards(self, verdict: Verdict, answer: Option<Answer>) -> bool {
-        match (self, answer) {
-            (Reward::NonEmpty, _) => verdict.finds_something,
-            (Reward::Denotation, Some(_)) => verdict.answer == answer,
-            (Reward::Executes | Reward::Denotation, _) => verdict.answer.is_some(),
+    /// The same with `auto` decided by what labeled programs come to.
+    pub fn decide<'o>(self, labeled: impl IntoIterator<Item = &'o Outcome>) -> Reward {
+        if self != Reward::Auto {
+            return self;
+        }
+        let (mut all, mut found) = (0, 0);
+        for outcome in labeled {
+            all += 1;
+            found += usize::from(matches!(outcome, Outcome::Value(_)));
+        }
+        if found as f64 >= NEARLY_ALL * f64::from(all) { Reward::NonEmpty } else { Reward::Executes }
+    }
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reward::Auto => "auto",
+            Reward::NonEmpty => "non-empty",
+            Reward::Executes => "executes",
+            Reward::Denotation => "denotation",
         }
     }
 }
 
-/// Runs programs, each once: what came of it is remembered.
-#[derive(Debug)]
+/// Runs programs, each once as long as its outcome is remembered.
 pub struct Judge<'t> {
     task: &'t Task,
-    runner: Runner<'t>,
+    runner: Remembering<Box<dyn Executor + 't>>,
     reward: Reward,
-    known: HashMap<Program, Verdict>,
-    asked: u64,
-    hits: u64,
 }
 
-/// How many verdicts are remembered; then all are forgotten, so that memory stays bounded.
-const MOST_KNOWN: usize = 1 << 18;
+/// Bytes of outcomes that are remembered.
+const REMEMBERED: usize = 64 << 20;
+
+impl fmt::Debug for Judge<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge").field("reward", &self.reward).finish_non_exhaustive()
+    }
+}
 
 impl<'t> Judge<'t> {
     /// A judge that knows nothing yet.
-    pub fn new(task: &'t Task, reward: Reward) -> Self {
-        Judge { task, runner: task.runner(), reward, known: HashMap::new(), asked: 0, hits: 0 }
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn new(task: &'t Task, reward: Reward) -> Result<Self, TaskError> {
+        Ok(Judge { task, runner: Remembering::new(task.runner()?, REMEMBERED), reward })
     }
 
     /// What programs are about.
@@ -77,25 +79,35 @@ impl<'t> Judge<'t> {
         self.task
     }
 
-    /// Whether a program is rewarded, for a question with this answer if it is known.
-    pub fn rewards(&mut self, program: &Program, answer: Option<Answer>) -> bool {
-        self.asked += 1;
-        if let Some(&verdict) = self.known.get(program) {
-            self.hits += 1;
-            return self.reward.rewards(verdict, answer);
+    /// Whether a program for a question is rewarded; `answer` is what the right one comes to, if that is known.
+    pub fn rewards(&mut self, program: &Program, question: &Question, answer: Option<&Outcome>) -> bool {
+        let outcome = self.runner.execute(&self.task.text(program, question));
+        match (self.reward, answer) {
+            (Reward::NonEmpty, _) => matches!(outcome, Outcome::Value(_)),
+            (Reward::Denotation, Some(answer)) => self.task.answers(answer, &outcome),
+            (Reward::Auto | Reward::Executes | Reward::Denotation, _) => outcome.executes(),
         }
-        if self.known.len() >= MOST_KNOWN {
-            self.known.clear();
-        }
-        let outcome = self.runner.execute(&self.task.text(program));
-        let verdict =
-            Verdict { answer: Answer::of(&outcome), finds_something: matches!(outcome, Outcome::Value(_)) };
-        self.known.insert(program.clone(), verdict);
-        self.reward.rewards(verdict, answer)
     }
 
-    /// The share of questions to the judge that needed no run.
+    /// The share of programs that did not have to be run.
     pub fn hit_rate(&self) -> f64 {
-        self.hits as f64 / self.asked.max(1) as f64
+        self.runner.hit_rate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_asks_the_labels() {
+        let (found, empty) = (Outcome::Value("(list)".into()), Outcome::Empty);
+        let decide = |empties: usize| {
+            Reward::Auto.decide([&found; 100].into_iter().chain(std::iter::repeat_n(&empty, empties)))
+        };
+        assert_eq!(decide(0), Reward::NonEmpty);
+        assert_eq!(decide(3), Reward::NonEmpty);
+        assert_eq!(decide(4), Reward::Executes);
+        assert_eq!(Reward::Denotation.decide([&empty]), Reward::Denotation);
     }
 }

@@ -20,23 +20,29 @@ mod checkpoint;
 mod config;
 mod constants;
 mod coverage;
+mod dataset;
 mod evaluation;
 mod experiment;
 mod explore;
 mod judge;
 pub mod objectives;
 mod run_folder;
+pub mod sweep;
 mod task;
 mod trainer;
+pub mod tuning;
+mod world;
 
 pub use checkpoint::CheckpointError;
-pub use config::{Config, ConfigError, DataConfig, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig};
+pub use config::{
+    Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
+};
 pub use constants::{LearnedConstant, learned_constants};
 pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
 pub use experiment::{Experiment, ExperimentError, Observer, load_run};
 pub use explore::{GoldReport, UnlabeledReport};
-pub use judge::{Answer, Judge, Reward};
+pub use judge::{Judge, Reward};
 pub use run_folder::{RunError, RunFolder};
-pub use task::{LabeledExample, Task, TaskError, UnlabeledExample};
+pub use task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
 pub use trainer::{StepReport, StepTiming, Trainer};

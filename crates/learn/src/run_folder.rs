@@ -9,9 +9,10 @@
 //! model.safetensors      the weights, once training is done
 //! evaluation.json        how good it is
 //! predictions.jsonl      what it answered, question by question
+//! lock                   held while a process trains here
 //! ```
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -22,6 +23,9 @@ pub enum RunError {
     /// There is a run already.
     #[error("{0} already holds a run; go on with it with --resume, or name another folder")]
     Exists(PathBuf),
+    /// Another process is training in it.
+    #[error("{0} is in use: another process is training in it")]
+    InUse(PathBuf),
     /// There is none.
     #[error("{0} holds no run: there is no config.toml in it")]
     Missing(PathBuf),
@@ -73,6 +77,20 @@ impl RunFolder {
             return Err(RunError::Missing(folder.to_owned()));
         }
         Ok(run)
+    }
+
+    /// Keeps others from training here until the lock is dropped, or this process ends.
+    ///
+    /// # Errors
+    /// If somebody else is.
+    pub fn lock(&self) -> Result<File, RunError> {
+        let path = self.path("lock");
+        let lock = File::create(&path).map_err(|source| RunError::File { path: path.clone(), source })?;
+        match lock.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(TryLockError::WouldBlock) => Err(RunError::InUse(self.folder.clone())),
+            Err(TryLockError::Error(source)) => Err(RunError::File { path, source }),
+        }
     }
 
     /// Where a file of the run is.
@@ -134,5 +152,9 @@ mod tests {
         assert!(RunFolder::create(&path).unwrap_err().to_string().contains("already holds a run"));
         assert!(RunFolder::open(&path).is_ok());
         assert!(run.write("no/such/folder", b"").is_err());
+        let lock = run.lock().unwrap();
+        assert!(run.lock().unwrap_err().to_string().contains("in use"));
+        drop(lock);
+        assert!(run.lock().is_ok());
     }
 }

@@ -1,12 +1,12 @@
 //! A dataset and the world it is about, ready for a parser.
 
-use crate::Answer;
+use crate::world::World;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xpr_data::{DataError, Embeddings, Example};
-use xpr_exec::{Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Outcome, Phrase, Runner};
-use xpr_lang::lambda_dcs::LambdaDcs;
-use xpr_lang::{Environment, Grammar, GrammarError, Language, Program, ReadError};
+use xpr_exec::sqlite::DatabaseError;
+use xpr_exec::{Executor, Outcome, Phrase};
+use xpr_lang::{GrammarError, Language, Program, ReadError};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Question, Scene, Vocabulary, tokenize};
 
@@ -16,19 +16,25 @@ pub enum TaskError {
     /// Its files are wrong.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// Its database cannot be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// Its environment makes no grammar.
     #[error(transparent)]
     Grammar(#[from] GrammarError),
-    /// A labeled program is not one of the grammar's.
-    #[error("example {index} (`{utterance}`): {source}")]
-    Program {
-        /// Which example, from 1.
-        index: usize,
-        /// Its utterance.
-        utterance: String,
-        /// What is wrong with its program.
-        source: ReadError,
-    },
+}
+
+/// A labeled example that cannot be learned from.
+#[derive(Debug, Error)]
+#[error("example {index} (`{utterance}`): {reason}")]
+pub struct LeftOut {
+    /// Which example, from 1.
+    pub index: usize,
+    /// Its utterance.
+    pub utterance: String,
+    /// What is wrong with its program.
+    #[source]
+    pub reason: ReadError,
 }
 
 /// A question, the program that means it, and what that denotes.
@@ -49,31 +55,49 @@ pub struct LabeledExample {
 pub struct UnlabeledExample {
     /// As the parser sees it.
     pub question: Question,
-    /// Its answer, if it is known: then programs are rewarded for finding it.
-    pub answer: Option<Answer>,
+    /// What the right program comes to, if it is known: then programs are rewarded for that.
+    pub answer: Option<Outcome>,
     /// The right program where a benchmark has it: for diagnostics, which training never sees.
     pub gold: Option<Program>,
 }
 
 impl UnlabeledExample {
     /// A labeled example without its label; with its answer if `answered`.
-    pub fn hide(example: LabeledExample, answered: bool) -> Self {
+    pub fn hide(example: TestExample, answered: bool) -> Self {
         UnlabeledExample {
-            answer: Answer::of(&example.outcome).filter(|_| answered),
+            answer: Some(example.outcome).filter(|outcome| answered && outcome.executes()),
             question: example.question,
-            gold: Some(example.program),
+            gold: example.program,
         }
+    }
+
+    /// A question of which nothing is known.
+    pub fn bare(question: Question) -> Self {
+        UnlabeledExample { question, answer: None, gold: None }
     }
 }
 
-/// A world, the language its programs are in, and how people talk about it.
+/// A question to test with.
+#[derive(Clone, Debug)]
+pub struct TestExample {
+    /// What was asked.
+    pub utterance: String,
+    /// As the parser sees it.
+    pub question: Question,
+    /// The program that means it, as it was labeled.
+    pub gold: String,
+    /// The same as actions; none if the parser cannot write it, and so will be wrong.
+    pub program: Option<Program>,
+    /// What comes of running it.
+    pub outcome: Outcome,
+}
+
+/// A world, and the words people use about it.
 #[derive(Debug)]
 pub struct Task {
-    world: KnowledgeBase,
-    language: LambdaDcs,
-    environment: KnowledgeBaseEnvironment,
-    grammar: Grammar,
+    world: Box<dyn World>,
     vocabulary: Vocabulary,
+    scene: Scene,
 }
 
 /// The actions a model was made for, as its run folder keeps them.
@@ -82,6 +106,8 @@ pub(crate) struct GrammarFile {
     language: String,
     rules: Vec<String>,
     items: Vec<ItemEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) constants: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,24 +132,24 @@ impl Task {
     ///
     /// # Errors
     /// If no program can be written about this world.
-    pub fn new(
-        world: KnowledgeBase,
-        phrases: &[Phrase],
+    pub(crate) fn new(
+        world: Box<dyn World>,
         words: impl IntoIterator<Item = String>,
     ) -> Result<Self, TaskError> {
-        let language = LambdaDcs::new();
-        let environment = KnowledgeBaseEnvironment::new(&world, &language, phrases);
-        let grammar = language.signatures().grammar(environment.items())?;
+        let environment = world.environment();
+        let grammar = world.language().signatures().grammar(environment.items())?;
         let named: Vec<String> = environment.items().iter().flat_map(|item| tokenize(&item.phrase)).collect();
         let vocabulary = Vocabulary::new(words.into_iter().chain(named));
-        Ok(Task { world, language, environment, grammar, vocabulary })
+        let scene = Scene::new(grammar, environment, &vocabulary);
+        Ok(Task { world, vocabulary, scene })
     }
 
     pub(crate) fn grammar_file(&self) -> GrammarFile {
-        let rules = self.grammar.signatures().rules();
-        let items = self.environment.items();
+        let rules = self.scene.grammar().signatures().rules();
+        let items = self.world.environment().items();
         GrammarFile {
-            language: self.language.name().to_owned(),
+            language: self.language().name().to_owned(),
+            constants: self.world.constants(),
             rules: rules.iter().map(|rule| rule.name.clone()).collect(),
             items: items
                 .iter()
@@ -137,8 +163,8 @@ impl Task {
     }
 
     /// What the parser sees of the environment.
-    pub fn scene(&self) -> Scene {
-        Scene::new(self.grammar.clone(), &self.environment, &self.vocabulary)
+    pub fn scene(&self) -> &Scene {
+        &self.scene
     }
 
     /// The vectors that words begin with: those given, of whatever size they are, or random ones of size `size`.
@@ -149,7 +175,7 @@ impl Task {
 
     /// The language of its programs.
     pub fn language(&self) -> &dyn Language {
-        &self.language
+        self.world.language()
     }
 
     /// The words.
@@ -158,40 +184,78 @@ impl Task {
     }
 
     /// An executor on the world.
-    pub fn runner(&self) -> Runner<'_> {
-        Runner::new(&self.world, Limits::default())
-    }
-
-    /// The text of a program.
-    pub fn text(&self, program: &Program) -> String {
-        self.language.write(program, &self.grammar, &self.environment)
-    }
-
-    /// Prepares labeled examples.
     ///
     /// # Errors
-    /// If a program is not one of the grammar's.
-    pub fn label(&self, scene: &Scene, examples: &[Example]) -> Result<Vec<LabeledExample>, TaskError> {
-        let mut runner = self.runner();
-        examples
-            .iter()
-            .enumerate()
-            .map(|(index, example)| {
-                let program = self
-                    .language
-                    .read(&example.program, &self.grammar, &self.environment)
-                    .map_err(|source| TaskError::Program {
-                        index: index + 1,
-                        utterance: example.utterance.clone(),
-                        source,
-                    })?;
-                Ok(LabeledExample {
-                    utterance: example.utterance.clone(),
-                    question: scene.question(&example.utterance, &self.vocabulary),
-                    outcome: runner.execute(&example.program),
-                    program,
-                })
-            })
-            .collect()
+    /// If the data cannot be opened any more.
+    pub fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.world.runner()
+    }
+
+    /// Whether a program with the outcome `guess` answers what one with the outcome `gold` answers.
+    pub fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool {
+        self.world.answers(gold, guess)
+    }
+
+    /// A question as the parser sees it.
+    pub fn question(&self, utterance: &str) -> Question {
+        match self.world.surroundings(utterance, self.scene.grammar()) {
+            Some(surroundings) => self.scene.question_in(utterance, &self.vocabulary, surroundings),
+            None => self.scene.question(utterance, &self.vocabulary),
+        }
+    }
+
+    /// The text of a program for a question.
+    pub fn text(&self, program: &Program, question: &Question) -> String {
+        let environment = question.environment().unwrap_or(self.world.environment());
+        self.language().write(program, question.grammar(&self.scene), environment)
+    }
+
+    /// The program for a question that a text is.
+    ///
+    /// # Errors
+    /// If it is malformed, or says what the grammar has no action for.
+    pub fn read(&self, text: &str, question: &Question) -> Result<Program, ReadError> {
+        let environment = question.environment().unwrap_or(self.world.environment());
+        self.language().read(text, question.grammar(&self.scene), environment)
+    }
+
+    /// Prepares examples to learn from; and says which cannot be learned from, and why.
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn label(&self, examples: &[Example]) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
+        let mut runner = self.runner()?;
+        let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
+        for (index, example) in examples.iter().enumerate() {
+            let utterance = example.utterance.clone();
+            let question = self.question(&utterance);
+            match self.read(&example.program, &question) {
+                Ok(program) => {
+                    let outcome = runner.execute(&example.program);
+                    labeled.push(LabeledExample { utterance, question, outcome, program });
+                }
+                Err(reason) => left_out.push(LeftOut { index: index + 1, utterance, reason }),
+            }
+        }
+        Ok((labeled, left_out))
+    }
+
+    /// Prepares examples to test with.
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn test(&self, examples: &[Example]) -> Result<Vec<TestExample>, TaskError> {
+        let mut runner = self.runner()?;
+        let prepared = examples.iter().map(|example| {
+            let question = self.question(&example.utterance);
+            TestExample {
+                utterance: example.utterance.clone(),
+                program: self.read(&example.program, &question).ok(),
+                outcome: runner.execute(&example.program),
+                gold: example.program.clone(),
+                question,
+            }
+        });
+        Ok(prepared.collect())
     }
 }

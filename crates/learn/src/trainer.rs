@@ -115,7 +115,17 @@ impl Trainer {
             (Some(objective), Some(joint_step)) => {
                 let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
                 let examples: Vec<&UnlabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
-                Some((explore(&self.model, objective, &self.learn, &examples, judge), examples))
+                Some((
+                    explore(
+                        &self.model,
+                        objective,
+                        &self.learn,
+                        &examples,
+                        judge,
+                        random.stream(4).stream(step as u64),
+                    ),
+                    examples,
+                ))
             }
             _ => None,
         };

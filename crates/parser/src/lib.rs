@@ -33,7 +33,7 @@
 //! let config = ModelConfig { hidden: 32, ..ModelConfig::default() };
 //! let words = Matrix::zeros(vocabulary.words().len(), config.word);
 //! let model = Model::new(config, scene, words, Random::new(0));
-//! let guesses = model.candidates(&[&question], 4).remove(0);
+//! let guesses = model.candidates(&[&question], 4, None).remove(0);
 //! assert!(language.write(&guesses[0].program, model.scene().grammar(), &environment).starts_with("( call SW.listValue"));
 //! # Ok::<(), xpr_lang::GrammarError>(())
 //! ```

@@ -32,8 +32,9 @@ pub struct Weighted<'a> {
 
 /// What a trainer sees of a parser.
 pub trait Parser {
-    /// The likeliest programs for each question, best first. Without gradients, nothing dropped.
-    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>>;
+    /// The likeliest programs for each question, best first. Without gradients; elements are dropped as `noise` says, or
+    /// none without it.
+    fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>>;
 
     /// The gradient of `Σ weight · log p(program | question)`, dropping elements as `random` says, with the batch in so
     /// many shards; and each program's log-probability.
@@ -156,9 +157,10 @@ fn deal(questions: usize, programs: &[Weighted<'_>], shards: usize) -> Vec<Vec<u
 }
 
 impl Parser for Model {
-    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
-        let search = |questions: &[&Question]| {
-            let mut tape = self.take_tape(Random::new(0), false);
+    fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>> {
+        let search = |(group, questions): (usize, &[&Question])| {
+            let random = noise.unwrap_or(Random::new(0)).stream(group as u64);
+            let mut tape = self.take_tape(random, noise.is_some());
             let memory = self.encoder.encode(&mut tape, self.frame(), questions);
             let search =
                 Search { decoder: &self.decoder, frame: self.frame(), beam, max_actions: MAX_ACTIONS };
@@ -167,7 +169,7 @@ impl Parser for Model {
             candidates
         };
         // Groups of a fixed size, whatever the number of threads.
-        questions.par_chunks(6).map(search).flatten_iter().collect()
+        questions.par_chunks(6).enumerate().map(search).flatten_iter().collect()
     }
 
     fn gradient(

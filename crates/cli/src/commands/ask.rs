@@ -20,11 +20,12 @@ struct Answer {
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     let (_, _, task, model) = load_run(&arguments.run)?;
-    let mut runner = task.runner();
+    let mut runner = task.runner()?;
     let start = Instant::now();
-    let question = model.scene().question(&arguments.question, task.vocabulary());
-    let candidates = model.candidates(&[&question], usize::from(arguments.beam));
-    let (chosen, ranked) = rank(&task, &mut runner, candidates.first().map_or(&[], Vec::as_slice));
+    let question = task.question(&arguments.question);
+    let candidates = model.candidates(&[&question], usize::from(arguments.beam), None);
+    let found = candidates.first().map_or(&[][..], Vec::as_slice);
+    let (chosen, ranked) = rank(&task, &mut *runner, &question, found);
     let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
     if ranked.is_empty() {
         bail!("no program came to mind");

@@ -37,7 +37,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
     use_threads(arguments.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
-    let mut judge = experiment.judge();
+    let mut judge = experiment.judge()?;
     let (labeled, unlabeled) = (experiment.train_examples(), experiment.unlabeled_examples());
     let steps = arguments.steps as usize;
     for _ in 0..5 {
@@ -152,7 +152,7 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
     use_threads(arguments.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
-    let mut judge = experiment.judge();
+    let mut judge = experiment.judge()?;
     for _ in 0..arguments.steps {
         trainer.step(experiment.train_examples(), experiment.unlabeled_examples(), &mut judge);
     }
@@ -165,7 +165,7 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
         let start = Instant::now();
         for chunk in questions.chunks_exact(size.min(questions.len())).cycle().take(200) {
             let begin = Instant::now();
-            black_box(model.candidates(chunk, beam));
+            black_box(model.candidates(chunk, beam, None));
             times.push(begin.elapsed());
             if start.elapsed() > Duration::from_secs(10) && times.len() >= 10 {
                 break;

@@ -13,6 +13,7 @@ pub(crate) mod import_text2sql;
 pub(crate) mod init;
 pub(crate) mod objective;
 mod survey;
+pub(crate) mod sweep;
 pub(crate) mod train;
 
 use crate::arguments::ExperimentArguments;
@@ -22,7 +23,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use xpr_exec::{Builder, KnowledgeBase, overnight};
-use xpr_learn::Config;
+use xpr_learn::{Config, Dataset};
 
 /// Reads an experiment; flags win over its file, and a setting over both.
 fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
@@ -34,6 +35,12 @@ fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
         }
     }
     settings.extend(arguments.set.iter().cloned());
+    let config = Config::read(arguments.experiment.as_deref(), &settings)?;
+    if config.data.dataset == Dataset::Overnight {
+        return Ok(config);
+    }
+    // The folder of a benchmark has nothing to do with somebody's database.
+    settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
     Ok(Config::read(arguments.experiment.as_deref(), &settings)?)
 }
 

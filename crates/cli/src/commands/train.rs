@@ -2,11 +2,12 @@
 
 use super::{read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
-use xpr_learn::{Config, Evaluation, Experiment, Observer, RunFolder, StepReport};
+use xpr_learn::{Config, Evaluation, Experiment, Observer, RunFolder, StepReport, tuning};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.threads)?;
@@ -22,14 +23,40 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
         }
         (folder, config)
     } else {
-        let config = read_config(&arguments.experiment)?;
-        (RunFolder::create(&arguments.out)?, config)
+        let mut config = read_config(&arguments.experiment)?;
+        let folder = RunFolder::create(&arguments.out)?;
+        if let Some(weights) = &arguments.tune {
+            config.learn.weight = choose_weight(&config, weights, &arguments.out)?;
+        }
+        (folder, config)
     };
     let experiment = Experiment::load(config)?;
     let mut progress = Progress::new(&experiment);
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.bar.finish_and_clear();
     write_evaluation(out, &evaluation, arguments.json)
+}
+
+/// Tries weights on labeled examples that are held out.
+fn choose_weight(config: &Config, weights: &[f64], folder: &Path) -> Result<f64> {
+    if config.learn.objective.is_none() {
+        bail!(
+            "there is no weight to choose without an objective; name one with --set learn.objective=sparse"
+        );
+    }
+    let tried = tuning::tune(config, weights, folder, |weight, experiment| {
+        let _ = writeln!(io::stderr(), "learn.weight {weight}");
+        Progress::new(experiment)
+    })?;
+    for tuning::Tried { weight, evaluation } in &tried {
+        let accuracy = 100.0 * evaluation.accuracy;
+        let _ = writeln!(
+            io::stderr(),
+            "learn.weight {weight}: {accuracy:.1} % of {} labeled examples held out",
+            evaluation.examples
+        );
+    }
+    tuning::best(&tried).context("no weight to try; give some with --tune=0.1,0.3")
 }
 
 /// An evaluation, as text or as JSON.
@@ -69,12 +96,20 @@ impl Progress {
             bar.set_style(style);
         }
         let line = format!(
-            "{}: {} labeled and {} test questions",
-            experiment.config().data.domain,
+            "{}: {} labeled, {} unlabeled and {} test questions",
+            experiment.config().data.name(),
             experiment.train_examples().len(),
+            experiment.unlabeled_examples().len(),
             experiment.test_examples().len()
         );
         let _ = writeln!(io::stderr(), "{line}");
+        if let Some(objective) = experiment.config().learn.objective {
+            let reward = experiment.reward().name();
+            let _ = writeln!(io::stderr(), "learning with {}, reward {reward}", objective.name());
+        }
+        for left_out in experiment.left_out() {
+            let _ = writeln!(io::stderr(), "left out: {left_out}");
+        }
         Progress {
             bar,
             is_terminal,

@@ -1,0 +1,251 @@
+//! Many experiments at once: a grid of settings over one or more experiment files.
+//!
+//! ```toml
+//! [[part]]
+//! experiment = "overnight.toml"            # found from where this file is
+//! [part.grid]
+//! "data.domain" = ["calendar", "housing"]
+//! "learn.objective" = ["none", "sparse"]
+//! "train.seed" = [0, 1, 2]
+//! ```
+//!
+//! A *cell* is one way to choose: an experiment, its settings, and a folder that is named after them. It is an ordinary run, so a
+//! sweep that was killed finds what is finished and goes on with the rest.
+
+use crate::{Config, ConfigError, RunError, RunFolder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use toml::{Table, Value};
+
+/// Why a file is no sweep.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// It cannot be read.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not what it should be.
+    #[error("{path}: {message}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        message: String,
+    },
+    /// The settings of a cell are wrong.
+    #[error("cell {cell}: {source}")]
+    Cell {
+        /// Its name.
+        cell: String,
+        /// What is wrong.
+        source: ConfigError,
+    },
+}
+
+/// One experiment of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Its name, and that of its folder.
+    pub name: String,
+    /// The experiment's file.
+    pub experiment: PathBuf,
+    /// What is set in it: key and value, in the order of the grid.
+    pub settings: Vec<(String, String)>,
+}
+
+/// How far a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing is there yet.
+    New,
+    /// It was begun and can be gone on with.
+    Begun,
+    /// It is evaluated.
+    Finished,
+}
+
+/// A grid of experiments.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Its cells, in the order of the file.
+    pub cells: Vec<Cell>,
+}
+
+/// The most cells of a sweep: more is a mistake in its grid.
+const MOST_CELLS: usize = 10_000;
+
+impl Sweep {
+    /// Reads a sweep, and checks the settings of every cell.
+    ///
+    /// # Errors
+    /// If the file is not a sweep, or an experiment it speaks of has no such settings.
+    pub fn read(path: &Path) -> Result<Sweep, SweepError> {
+        let text =
+            fs::read_to_string(path).map_err(|source| SweepError::File { path: path.to_owned(), source })?;
+        let error = |message: String| SweepError::Content { path: path.to_owned(), message };
+        let table: Table = text.parse().map_err(|e: toml::de::Error| error(e.to_string()))?;
+        if let Some(key) = table.keys().find(|key| *key != "part") {
+            return Err(error(format!("there is no `{key}` in a sweep; it is made of [[part]]")));
+        }
+        let parts = table.get("part").and_then(Value::as_array).filter(|parts| !parts.is_empty());
+        let parts = parts.ok_or_else(|| error("a sweep needs at least one [[part]]".to_owned()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut cells = Vec::new();
+        for part in parts {
+            cells.extend(cells_of(part, folder).map_err(&error)?);
+            if cells.len() > MOST_CELLS {
+                return Err(error(format!("more than {MOST_CELLS} cells; give shorter lists")));
+            }
+        }
+        for (index, cell) in cells.iter().enumerate() {
+            if cells[..index].iter().any(|earlier| earlier.name == cell.name) {
+                return Err(error(format!("the cell {} is there twice", cell.name)));
+            }
+            let arguments: Vec<String> = cell.arguments().collect();
+            Config::read(Some(&cell.experiment), &arguments)
+                .map_err(|source| SweepError::Cell { cell: cell.name.clone(), source })?;
+        }
+        Ok(Sweep { cells })
+    }
+}
+
+impl Cell {
+    /// Its settings, as `--set` takes them.
+    pub fn arguments(&self) -> impl Iterator<Item = String> {
+        self.settings.iter().map(|(key, value)| format!("{key}={value}"))
+    }
+
+    /// Its folder in the sweep's.
+    pub fn folder(&self, sweep: &Path) -> PathBuf {
+        sweep.join(&self.name)
+    }
+
+    /// How far it is.
+    pub fn progress(&self, sweep: &Path) -> Progress {
+        match RunFolder::open(&self.folder(sweep)) {
+            Ok(run) if run.has("evaluation.json") => Progress::Finished,
+            Ok(_) => Progress::Begun,
+            Err(_) => Progress::New,
+        }
+    }
+
+    /// Whether another process is training it.
+    pub fn is_in_use(&self, sweep: &Path) -> bool {
+        RunFolder::open(&self.folder(sweep)).is_ok_and(|run| matches!(run.lock(), Err(RunError::InUse(_))))
+    }
+
+    /// Its accuracy, if it is finished.
+    pub fn accuracy(&self, sweep: &Path) -> Option<f64> {
+        let run = RunFolder::open(&self.folder(sweep)).ok()?;
+        let evaluation: serde_json::Value =
+            serde_json::from_slice(&run.read("evaluation.json").ok()?).ok()?;
+        evaluation.get("accuracy")?.as_f64()
+    }
+}
+
+/// The cells of one part: every choice of one value a key, the last key changing fastest.
+fn cells_of(part: &Value, folder: &Path) -> Result<Vec<Cell>, String> {
+    let part = part.as_table().ok_or("a [[part]] is a table")?;
+    if let Some(key) = part.keys().find(|key| *key != "experiment" && *key != "grid") {
+        return Err(format!("there is no `{key}` in a [[part]]; there are `experiment` and `grid`"));
+    }
+    let experiment = part.get("experiment").and_then(Value::as_str);
+    let experiment = experiment.ok_or("a [[part]] needs `experiment`, the file it is about")?;
+    let stem = Path::new(experiment).file_stem().and_then(|stem| stem.to_str()).unwrap_or("cell");
+    let mut choices: Vec<Vec<(String, String)>> = vec![vec![]];
+    let grid = part.get("grid").map_or(Some(Table::new()), |grid| grid.as_table().cloned());
+    for (key, values) in grid.ok_or("`grid` is a table of lists")? {
+        let values = values.as_array().filter(|values| !values.is_empty());
+        let values = values.ok_or_else(|| format!("`{key}` in the grid needs a list of values"))?;
+        let mut more = Vec::with_capacity(choices.len() * values.len());
+        for choice in &choices {
+            for value in values {
+                let mut choice = choice.clone();
+                choice.push((key.clone(), plain(value)));
+                more.push(choice);
+            }
+        }
+        if more.len() > MOST_CELLS {
+            return Err(format!("more than {MOST_CELLS} cells; give shorter lists"));
+        }
+        choices = more;
+    }
+    let cell = |settings: Vec<(String, String)>| {
+        let chosen = settings.iter().map(|(key, value)| {
+            let key = key.rsplit('.').next().unwrap_or(key);
+            format!(
+                "{key}={}",
+                value.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_")
+            )
+        });
+        let name = std::iter::once(stem.to_owned()).chain(chosen).collect::<Vec<_>>().join(",");
+        Cell { name, experiment: folder.join(experiment), settings }
+    };
+    Ok(choices.into_iter().map(cell).collect())
+}
+
+/// A value as `--set` takes it: a text without its quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Sweep, String> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.toml"), "[train]\nsteps = 5\n").unwrap();
+        fs::write(folder.path().join("sweep.toml"), text).unwrap();
+        let path = folder.path().to_str().unwrap().to_owned();
+        Sweep::read(&folder.path().join("sweep.toml"))
+            .map_err(|error| error.to_string().replace(&path, "DIR"))
+    }
+
+    #[test]
+    fn a_grid_is_every_choice() {
+        let sweep = read(
+            "[[part]]\nexperiment = \"a.toml\"\n[part.grid]\n\"data.domain\" = [\"calendar\", \"housing\"]\n\"train.seed\" = [0, 1]\n",
+        )
+        .unwrap();
+        let names: Vec<&str> = sweep.cells.iter().map(|cell| cell.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "a,domain=calendar,seed=0",
+                "a,domain=calendar,seed=1",
+                "a,domain=housing,seed=0",
+                "a,domain=housing,seed=1"
+            ]
+        );
+        let arguments: Vec<String> = sweep.cells[3].arguments().collect();
+        assert_eq!(arguments, ["data.domain=housing", "train.seed=1"]);
+        assert_eq!(sweep.cells[0].progress(Path::new("nowhere")), Progress::New);
+    }
+
+    #[test]
+    fn what_is_no_sweep_is_told() {
+        for (text, expected) in [
+            ("", "at least one [[part]]"),
+            ("[grid]\n", "there is no `grid` in a sweep"),
+            ("[[part]]\n", "needs `experiment`"),
+            ("[[part]]\nexperiment = \"a.toml\"\nseeds = 3\n", "there is no `seeds` in a [[part]]"),
+            ("[[part]]\nexperiment = \"a.toml\"\n[part.grid]\n\"train.seed\" = 3\n", "needs a list"),
+            (
+                "[[part]]\nexperiment = \"a.toml\"\n[part.grid]\n\"train.sed\" = [3]\n",
+                "did you mean `train.seed`?",
+            ),
+            ("[[part]]\nexperiment = \"a.toml\"\n[[part]]\nexperiment = \"a.toml\"\n", "is there twice"),
+            ("[[part]]\nexperiment = \"b.toml\"\n", "b.toml"),
+            ("[[part]\n", "TOML parse error"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

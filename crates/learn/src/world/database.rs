@@ -1,0 +1,108 @@
+//! A database, asked in SQL.
+//!
+//! Tables and columns are the same for every question; values are not. A question is seen with the values that its words may
+//! mean, found in the database's own cells, so that one about a city no training question names can be answered. What labeled
+//! queries say and their questions do not is a constant, offered to every question.
+
+use super::World;
+use crate::TaskError;
+use crate::constants::{constant_value, learned_constants};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use xpr_data::Example;
+use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, same_answer};
+use xpr_exec::{Executor, Outcome};
+use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
+use xpr_lang::{Environment, Grammar, Language};
+use xpr_parser::Surroundings;
+
+/// The most values of its own a question is seen with.
+const MOST_VALUES: usize = 24;
+
+pub(crate) struct DatabaseWorld {
+    database: Database,
+    language: Sql,
+    environment: SqlEnvironment,
+    values: ValueIndex,
+    constants: Vec<Value>,
+}
+
+impl fmt::Debug for DatabaseWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseWorld").field("database", &self.database.path()).finish_non_exhaustive()
+    }
+}
+
+impl DatabaseWorld {
+    /// Reads the tables and values of a database, `sqlite:music.db`, whose file is found from a folder.
+    pub(crate) fn open(address: &str, folder: &Path) -> Result<Self, TaskError> {
+        let database = Database::at(address, folder)?;
+        let schema = database.schema()?;
+        let values =
+            ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
+        let language = Sql::new(schema);
+        let environment = SqlEnvironment::new(&language);
+        Ok(DatabaseWorld { database, language, environment, values, constants: vec![] })
+    }
+
+    /// Offers literals to every question.
+    fn with_constants(mut self, constants: Vec<Value>) -> Self {
+        self.environment = self.environment.with_constants(&self.language, &constants);
+        self.constants = constants;
+        self
+    }
+
+    /// With the constants of labeled examples.
+    pub(crate) fn learn_constants(self, examples: &[Example]) -> Self {
+        let labeled = examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
+        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled);
+        self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
+    }
+
+    /// With constants that were learned before.
+    pub(crate) fn recall_constants(self, symbols: &[String]) -> Self {
+        let literals = symbols.iter().filter_map(|symbol| Literal::from_symbol(symbol));
+        let constants = literals.map(constant_value).collect();
+        self.with_constants(constants)
+    }
+}
+
+impl World for DatabaseWorld {
+    fn language(&self) -> &dyn Language {
+        &self.language
+    }
+
+    fn environment(&self) -> &dyn Environment {
+        &self.environment
+    }
+
+    fn constants(&self) -> Vec<String> {
+        self.constants.iter().map(|value| value.literal.to_string()).collect()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        let schema = self.language.schema().clone();
+        Ok(Box::new(SqliteRunner::checked(&self.database, schema, QueryLimits::default())?))
+    }
+
+    fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
+        let mut values = self.values.values(utterance);
+        values.truncate(MOST_VALUES);
+        let environment = self.environment.with_values(&self.language, &values);
+        let fixed = environment.fixed_items();
+        let grammar = grammar.with_items(&environment.items()[fixed..]);
+        Some(Surroundings {
+            environment: Box::new(environment),
+            grammar,
+            shared: (0..fixed as u32).collect(),
+        })
+    }
+
+    fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool {
+        match (gold, guess) {
+            (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
+            _ => gold == guess,
+        }
+    }
+}

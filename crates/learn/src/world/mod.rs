@@ -1,0 +1,36 @@
+//! What questions are about: the data, the language of its programs, and what runs them.
+
+mod database;
+mod knowledge;
+
+pub(crate) use database::DatabaseWorld;
+pub(crate) use knowledge::KnowledgeWorld;
+
+use crate::TaskError;
+use std::fmt;
+use xpr_exec::{Executor, Outcome};
+use xpr_lang::{Environment, Grammar, Language};
+use xpr_parser::Surroundings;
+
+/// Somebody's data, as training and asking see it.
+pub(crate) trait World: fmt::Debug + Send + Sync {
+    /// The language of programs about it.
+    fn language(&self) -> &dyn Language;
+
+    /// What every question can be about.
+    fn environment(&self) -> &dyn Environment;
+
+    /// Literals that every question is offered, whatever it says.
+    fn constants(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// Something that runs programs.
+    fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError>;
+
+    /// What one question can be about, if that is not just the environment. `grammar` is the environment's.
+    fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings>;
+
+    /// Whether a program with the outcome `guess` answers what one with the outcome `gold` answers.
+    fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool;
+}
