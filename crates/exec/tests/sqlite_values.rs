@@ -85,11 +85,11 @@ fn each_literal_is_there_once_with_all_its_columns() {
     assert_eq!(
         shown,
         [
-            "'New York' said \"new york\" in 2 columns",
             "3.5 said \"3 5\" in 0 columns",
+            "'New York' said \"new york\" in 2 columns",
             "'734' said \"734\" in 1 columns",
-            "'York' said \"york\" in 1 columns",
             "734 said \"734\" in 0 columns",
+            "'York' said \"york\" in 1 columns",
         ]
     );
 }
