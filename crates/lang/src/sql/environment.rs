@@ -264,7 +264,7 @@ mod tests {
         let language = language();
         let fixed = SqlEnvironment::new(&language);
         let major = Value::new(Literal::integer(150_000), "150000");
-        let with_constants = fixed.with_constants(&language, &[major.clone()]);
+        let with_constants = fixed.with_constants(&language, std::slice::from_ref(&major));
         assert_eq!(with_constants.fixed_items(), fixed.fixed_items() + 1);
         let id = with_constants.find("150000");
         let environment = with_constants.with_values(&language, &[major]);

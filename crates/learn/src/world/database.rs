@@ -17,9 +17,6 @@ use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
 use xpr_lang::{Environment, Grammar, Language};
 use xpr_parser::Surroundings;
 
-/// The most values of its own a question is seen with.
-const MOST_VALUES: usize = 24;
-
 pub(crate) struct DatabaseWorld {
     database: Database,
     language: Sql,
@@ -87,9 +84,7 @@ impl World for DatabaseWorld {
     }
 
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
-        let mut values = self.values.values(utterance);
-        values.truncate(MOST_VALUES);
-        let environment = self.environment.with_values(&self.language, &values);
+        let environment = self.environment.with_values(&self.language, &self.values.values(utterance));
         let fixed = environment.fixed_items();
         let grammar = grammar.with_items(&environment.items()[fixed..]);
         Some(Surroundings {
