@@ -202,9 +202,9 @@ mod tests {
             let mut panels = Panels::default();
             for upright in [true, false] {
                 if upright {
-                    panels.fill(&weight)
+                    panels.fill(&weight);
                 } else {
-                    panels.fill_turned(&turned)
+                    panels.fill_turned(&turned);
                 }
                 let mut y = vec![9.0; rows * columns];
                 panels.multiply(x.data(), &mut y);

@@ -222,9 +222,9 @@ fn a_batch_scores_as_its_members_alone() {
         assert!((alone[0] - together).abs() < 1e-5, "{} {together}", alone[0]);
     }
     // And search gives each question the same programs.
-    let batched = crate::Parser::candidates(&setting.model, &all, 4);
+    let batched = crate::Parser::candidates(&setting.model, &all, 4, None);
     for (question, batched) in all.iter().zip(batched) {
-        let alone = crate::Parser::candidates(&setting.model, &[question], 4).remove(0);
+        let alone = crate::Parser::candidates(&setting.model, &[question], 4, None).remove(0);
         assert_eq!(alone.len(), batched.len());
         for (alone, batched) in alone.iter().zip(&batched) {
             assert_eq!(alone.program, batched.program);

@@ -18,9 +18,6 @@ use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
 use xpr_lang::{Environment, Grammar, Language};
 use xpr_parser::Surroundings;
 
-/// The most values of its own a question is seen with.
-const MOST_VALUES: usize = 24;
-
 pub(crate) struct DatabaseWorld {
     database: Database,
     language: Sql,
@@ -91,8 +88,7 @@ impl World for DatabaseWorld {
     }
 
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
-        let mut values = self.values.values(utterance);
-        values.truncate(MOST_VALUES);
+        let values = self.values.values(utterance);
         let Some(relevance) = &self.relevance else {
             let environment = self.environment.with_values(&self.language, &values);
             let fixed = environment.fixed_items();

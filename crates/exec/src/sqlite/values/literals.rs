@@ -4,9 +4,12 @@ use super::{ValueCandidate, ValueIndex};
 use crate::sqlite::values::words::words;
 use xpr_lang::sql::{Literal, Value};
 
+/// Values a question is seen with, at most: each is one more item to choose from.
+const MOST_VALUES: usize = 24;
+
 impl ValueIndex {
-    /// The values of a question for [`SqlEnvironment::with_values`](xpr_lang::sql::SqlEnvironment::with_values): its candidates, the best
-    /// first, each literal once with all the columns it was found in.
+    /// The values of a question for [`SqlEnvironment::with_values`](xpr_lang::sql::SqlEnvironment::with_values): its best
+    /// candidates, each literal once with all the columns it was found in.
     pub fn values(&self, question: &str) -> Vec<Value> {
         let words = words(question);
         let mut values: Vec<Value> = Vec::new();
@@ -23,6 +26,7 @@ impl ValueIndex {
                 None => values.push(Value { literal, phrase: phrase.join(" "), columns: candidate.columns }),
             }
         }
+        values.truncate(MOST_VALUES);
         values
     }
 }
