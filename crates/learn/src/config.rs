@@ -551,12 +551,17 @@ mod tests {
     }
 
     #[test]
-    fn the_experiments_that_come_along_are_experiments() {
+    fn the_experiments_and_sweeps_that_come_along_can_be_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
         let mut count = 0;
         for file in fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
-            Config::read(Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let text = fs::read_to_string(&path).unwrap();
+            if text.contains("[[part]]") {
+                crate::sweep::Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
+            } else {
+                Config::read(Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
+            }
             count += 1;
         }
         assert!(count > 0);

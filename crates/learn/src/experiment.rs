@@ -110,15 +110,6 @@ impl Experiment {
     pub fn load(config: Config) -> Result<Self, ExperimentError> {
         let read = Examples::read(&config.data)?;
         let labeled = (read.train.len() as f64 * config.data.fraction).floor() as usize;
-        let world = open_world(&config.data, &read.train[..labeled])?;
-        let embeddings = if config.data.embeddings.as_os_str().is_empty() {
-            Embeddings::default()
-        } else {
-            Embeddings::open(&config.data.embeddings)?
-        };
-        // All questions are known, labeled or not.
-        let said: Vec<String> = read.questions().flat_map(tokenize).collect();
-        let task = Task::new(world, embeddings.words.iter().cloned().chain(said))?;
         let examples = &read.train;
         if labeled == 0 {
             return Err(ExperimentError::NoExamples {
@@ -138,6 +129,16 @@ impl Experiment {
                 rest: examples.len() - labeled,
             });
         }
+        // What is held out teaches nothing, not even constants.
+        let world = open_world(&config.data, &examples[..first])?;
+        let embeddings = if config.data.embeddings.as_os_str().is_empty() {
+            Embeddings::default()
+        } else {
+            Embeddings::open(&config.data.embeddings)?
+        };
+        // All questions are known, labeled or not.
+        let said: Vec<String> = read.questions().flat_map(tokenize).collect();
+        let task = Task::new(world, embeddings.words.iter().cloned().chain(said))?;
         let test = match held_out {
             0 => read.test.as_slice(),
             _ => &examples[first..first + held_out],
