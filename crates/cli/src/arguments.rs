@@ -84,6 +84,10 @@ pub(crate) struct TrainArguments {
         default_missing_value = "0.1,0.3,0.5"
     )]
     pub(crate) tune: Option<Vec<f64>>,
+    /// Where the parsers of a committee (learn.committee) are kept. Runs that differ only in what they do with unlabeled
+    /// questions can share them; without this they are in the run folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) members: Option<PathBuf>,
     /// How many threads work; 0 for one a core. Does not change the result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,

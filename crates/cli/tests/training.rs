@@ -160,6 +160,55 @@ fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
 }
 
 #[test]
+fn a_committee_is_shared_and_a_kill_does_not_change_a_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = dataset(&folder.path().join("data"));
+    let data = data.to_str().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let train = |out: &str, reward: &str, threads: &str| -> Command {
+        let out = path(out);
+        let mut command = command(&train(data, out.to_str().unwrap(), "train.steps=60", threads));
+        for setting in ["data.fraction=0.5", "learn.objective=sparse", "learn.start=60", "learn.committee=2"]
+        {
+            command.args(["--set", setting]);
+        }
+        command.args(["--set", &format!("learn.reward={reward}")]);
+        command
+    };
+    let result = |name: &str| {
+        ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl"]
+            .map(|file| fs::read(path(name).join(file)).unwrap())
+    };
+    let whole = train("whole", "agreement", "1").output().unwrap();
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    assert_eq!(fs::read_dir(path("whole/members")).unwrap().count(), 2);
+
+    // Killed while members are trained and after, with other threads.
+    let mut child = train("killed", "agreement", "2").spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    for milliseconds in [100, 300, 600] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let out = path("killed");
+        child = command(&["train", "--resume", "--out", out.to_str().unwrap()]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = xpr(&["train", "--resume", "--out", path("killed").to_str().unwrap()]);
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    assert!(result("killed") == result("whole"), "a run that was killed differs");
+
+    // Another run, at the same time or later, takes members that are there.
+    let members = path("whole/members");
+    let sharing = train("sharing", "executes", "2").arg("--members").arg(&members).output().unwrap();
+    assert!(sharing.status.success(), "{}", stderr(&sharing));
+    assert!(!stderr(&sharing).contains("of the committee's"), "{}", stderr(&sharing));
+    assert!(!path("sharing/members").exists());
+    assert_eq!(fs::read_dir(&members).unwrap().count(), 2);
+}
+
+#[test]
 fn damaged_and_foreign_runs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let data = dataset(&folder.path().join("data"));

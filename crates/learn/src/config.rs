@@ -166,7 +166,8 @@ pub struct LearnConfig {
     /// The objective; `none` for supervised training alone.
     #[serde(with = "objective_name")]
     pub objective: Option<Objective>,
-    /// What counts as success: `non-empty`, `executes`, `denotation`, or `auto` for the first or second as labels decide.
+    /// What counts as success: `non-empty`, `executes`, `denotation`, `agreement`, or `auto` for
+    /// the first or second as labels decide.
     pub reward: Reward,
     /// What to do where no candidate is rewarded and the objective has nothing to aim at.
     pub fallback: Fallback,
@@ -174,6 +175,9 @@ pub struct LearnConfig {
     pub weight: f64,
     /// Supervised steps before.
     pub start: usize,
+    /// So many parsers, trained for `start` steps on the labels alone, suggest the candidates, and the parser learns from
+    /// its first step on. 0: it finds candidates itself, as in the paper.
+    pub committee: usize,
     /// Unlabeled questions a step.
     pub batch: usize,
     /// Candidates a question.
@@ -190,6 +194,7 @@ impl Default for LearnConfig {
             fallback: Fallback::Repulsion,
             weight: 0.3,
             start: 1500,
+            committee: 0,
             batch: 12,
             beam: 16,
             noise: true,
@@ -420,6 +425,10 @@ impl Config {
                 value: learn.weight.to_string(),
                 expected,
             });
+        }
+        if learn.committee > 64 {
+            let (value, expected) = (learn.committee.to_string(), "expected at most 64");
+            return Err(ConfigError::Value { key: "learn.committee", value, expected });
         }
         if learn.reward == Reward::Denotation && self.data.answered == 0.0 {
             return Err(ConfigError::Value {

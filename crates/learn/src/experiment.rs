@@ -1,14 +1,15 @@
 //! A whole experiment: read, train, evaluate, keep.
 
 use crate::checkpoint::{self, CheckpointError};
+use crate::committee;
 use crate::dataset::{Examples, open_world, reopen_world};
 use crate::task::GrammarFile;
 use crate::{
-    Config, ConfigError, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward, RunError,
-    RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
+    Committee, Config, ConfigError, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward,
+    RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
 };
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 use xpr_data::{DataError, Embeddings};
 use xpr_exec::overnight;
@@ -87,6 +88,10 @@ pub trait Observer {
     fn step(&mut self, report: StepReport, steps: usize);
     /// Training goes on from a checkpoint.
     fn resumed(&mut self, step: usize);
+    /// What follows is the training of this member of the committee, from 1, of so many.
+    fn member(&mut self, _member: usize, _of: usize) {}
+    /// What follows is the training of the parser itself.
+    fn itself(&mut self) {}
 }
 
 /// An experiment, data read.
@@ -100,6 +105,8 @@ pub struct Experiment {
     /// The rest of the training questions.
     unlabeled: Vec<UnlabeledExample>,
     test: Vec<TestExample>,
+    /// Where the members of the committee are kept, if not in the run's folder.
+    members: Option<PathBuf>,
 }
 
 impl Experiment {
@@ -158,7 +165,7 @@ impl Experiment {
         let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
         let test = task.test(test)?;
-        Ok(Experiment { config, task, embeddings, train, left_out, unlabeled, test })
+        Ok(Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None })
     }
 
     /// The settings.
@@ -204,13 +211,21 @@ impl Experiment {
         &self.test
     }
 
+    /// The same with the members of its committee in a folder that other runs may share.
+    pub fn with_members(self, folder: Option<PathBuf>) -> Self {
+        Experiment { members: folder, ..self }
+    }
+
     /// A trainer before its first step.
     pub fn trainer(&self) -> Trainer {
-        let random = Random::new(self.config.train.seed);
-        let words = self.task.word_table(&self.embeddings, self.config.model.word, random.stream(10));
-        let model =
-            Model::new(self.config.model.clone(), self.task.scene().clone(), words, random.stream(11));
-        Trainer::new(self.config.train.clone(), self.config.learn.clone(), model)
+        Trainer::new(self.config.train.clone(), self.config.learn.clone(), self.untrained(&self.config))
+    }
+
+    /// A model that knows nothing yet.
+    fn untrained(&self, config: &Config) -> Model {
+        let random = Random::new(config.train.seed);
+        let words = self.task.word_table(&self.embeddings, config.model.word, random.stream(10));
+        Model::new(config.model.clone(), self.task.scene().clone(), words, random.stream(11))
     }
 
     /// Trains in a folder, from its last checkpoint if `resume`, and evaluates.
@@ -224,9 +239,68 @@ impl Experiment {
         observer: &mut dyn Observer,
     ) -> Result<Evaluation, ExperimentError> {
         let _lock = folder.lock()?;
+        // First: where it is, there is a run, and it can be gone on with.
+        if !resume {
+            folder.write("config.toml", self.config.to_toml().as_bytes())?;
+        }
         let mut trainer = self.trainer();
+        if self.config.learn.objective.is_some() && self.config.learn.committee > 0 {
+            trainer = trainer.taught_by(self.committee(folder, observer)?);
+            observer.itself();
+        }
+        let model = self.train(trainer, &self.config, folder, observer)?;
+        self.evaluate(folder, &model)
+    }
+
+    /// The committee, those of its members trained that are not yet.
+    fn committee(
+        &self,
+        folder: &RunFolder,
+        observer: &mut dyn Observer,
+    ) -> Result<Committee, ExperimentError> {
+        let count = self.config.learn.committee;
+        let root = self.members.clone().unwrap_or_else(|| folder.path("members"));
+        let mut members: Vec<Option<Model>> = (0..count).map(|_| None).collect();
+        // Another run may be training some of them: those are left for last.
+        for patient in [false, true] {
+            for (index, place) in members.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
+                let config = committee::member(&self.config, index);
+                let path = committee::folder(&root, &config);
+                let member = RunFolder::open(&path).or_else(|_| RunFolder::create(&path))?;
+                let _lock = match member.lock() {
+                    Err(RunError::InUse(_)) if patient => member.wait()?,
+                    Err(RunError::InUse(_)) => continue,
+                    lock => lock?,
+                };
+                let mut model = self.untrained(&config);
+                if member.has("model.safetensors") {
+                    let content = member.read("model.safetensors")?;
+                    checkpoint::read_model(&content, model.parameters_mut()).map_err(|source| {
+                        ExperimentError::Checkpoint { path: member.path("model.safetensors"), source }
+                    })?;
+                } else {
+                    observer.member(index + 1, count);
+                    member.write("config.toml", config.to_toml().as_bytes())?;
+                    let trainer = Trainer::new(config.train.clone(), config.learn.clone(), model);
+                    model = self.train(trainer, &config, &member, observer)?;
+                }
+                *place = Some(model);
+            }
+        }
+        let members: Vec<Model> = members.into_iter().flatten().collect();
+        Ok(Committee::ask(&members, &self.unlabeled, self.config.learn.beam))
+    }
+
+    /// Trains in a folder, from its checkpoint if there is one.
+    fn train(
+        &self,
+        mut trainer: Trainer,
+        config: &Config,
+        folder: &RunFolder,
+        observer: &mut dyn Observer,
+    ) -> Result<Model, ExperimentError> {
         let mut metrics = Vec::new();
-        if resume && folder.has("checkpoint.safetensors") {
+        if folder.has("checkpoint.safetensors") {
             let content = folder.read("checkpoint.safetensors")?;
             trainer.restore(&content).map_err(|source| ExperimentError::Checkpoint {
                 path: folder.path("checkpoint.safetensors"),
@@ -239,10 +313,8 @@ impl Experiment {
             folder.write("grammar.json", &grammar)?;
             let words = serde_json::to_vec(self.task.vocabulary().words()).unwrap_or_default();
             folder.write("vocabulary.json", &words)?;
-            // Last: where it is, there is a run.
-            folder.write("config.toml", self.config.to_toml().as_bytes())?;
         }
-        let steps = self.config.train.steps;
+        let steps = config.train.steps;
         let mut judge = self.judge()?;
         while trainer.steps_taken() < steps {
             let (report, _) = trainer.step(&self.train, &self.unlabeled, &mut judge);
@@ -252,14 +324,14 @@ impl Experiment {
                 metrics.push(b'\n');
             }
             observer.step(report, steps);
-            if report.step.is_multiple_of(self.config.train.checkpoint) || report.step == steps {
+            if report.step.is_multiple_of(config.train.checkpoint) || report.step == steps {
                 folder.write("metrics.jsonl", &metrics)?;
                 folder.write("checkpoint.safetensors", &trainer.checkpoint())?;
             }
         }
         let model = trainer.into_model();
         folder.write("model.safetensors", &checkpoint::write_model(model.parameters()))?;
-        self.evaluate(folder, &model)
+        Ok(model)
     }
 
     /// Evaluates a model on the test examples and keeps what it answered.

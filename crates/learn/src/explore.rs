@@ -1,11 +1,10 @@
 //! What search and running programs say of unlabeled questions: credit, and the diagnostics of the paper's section 5.3.
 
 use crate::objectives::{Candidates, Credit, Objective};
-use crate::{Fallback, Judge, LearnConfig, UnlabeledExample};
+use crate::{Fallback, Judge, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-use xpr_nn::Random;
-use xpr_parser::{Candidate, Parser, Question};
+use xpr_parser::Candidate;
 
 /// What unlabeled questions brought; means over the batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,36 +40,26 @@ pub struct GoldReport {
 /// What came of a batch.
 pub(crate) struct Explored {
     pub(crate) candidates: Vec<Vec<Candidate>>,
-    /// `∂loss/∂l_i`, for each question and candidate.
-    pub(crate) credits: Vec<Vec<f64>>,
+    /// What the objective says of each question's candidates; nothing if it has nothing to aim at.
+    pub(crate) credits: Vec<Option<Credit>>,
     pub(crate) report: UnlabeledReport,
     /// Of which running programs took this long.
     pub(crate) execution: Duration,
 }
 
-/// Searches programs for unlabeled questions, runs them, and asks the objective.
+/// Runs programs that were found for unlabeled questions, and asks the objective.
 pub(crate) fn explore(
-    parser: &dyn Parser,
     objective: Objective,
-    learn: &LearnConfig,
+    fallback: Fallback,
     examples: &[&UnlabeledExample],
+    candidates: Vec<Vec<Candidate>>,
     judge: &mut Judge<'_>,
-    random: Random,
 ) -> Explored {
-    let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let candidates = parser.candidates(&questions, learn.beam, learn.noise.then_some(random));
     let start = Instant::now();
     let rewarded: Vec<Vec<bool>> = examples
         .iter()
         .zip(&candidates)
-        .map(|(example, candidates)| {
-            let judged = candidates.iter();
-            judged
-                .map(|candidate| {
-                    judge.rewards(&candidate.program, &example.question, example.answer.as_ref())
-                })
-                .collect()
-        })
+        .map(|(example, candidates)| judge.rewards(candidates, &example.question, example.answer.as_ref()))
         .collect();
     let execution = start.elapsed();
 
@@ -82,12 +71,12 @@ pub(crate) fn explore(
             let logs: Vec<f64> =
                 candidates.iter().map(|candidate| f64::from(candidate.log_probability)).collect();
             let seen = Candidates { log_probabilities: &logs, rewarded };
-            let credit = objective.credit(seen).or_else(|| match learn.fallback {
+            let credit = objective.credit(seen).or_else(|| match fallback {
                 Fallback::Repulsion => Objective::Repulsion.credit(seen),
                 Fallback::Skip => None,
             });
             means.add(example, candidates, seen, credit.as_ref(), judge);
-            credit.map_or_else(|| vec![0.0; candidates.len()], |credit| credit.credit)
+            credit
         })
         .collect();
     let report = UnlabeledReport { known: judge.hit_rate(), ..means.report() };

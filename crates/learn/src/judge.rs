@@ -4,8 +4,7 @@ use crate::{Task, TaskError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use xpr_exec::{Executor, Outcome, Remembering};
-use xpr_lang::Program;
-use xpr_parser::Question;
+use xpr_parser::{Candidate, Question};
 
 /// What counts as success for a program nobody labeled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +18,8 @@ pub enum Reward {
     Executes,
     /// It finds the known answer of its question; where none is known, it runs.
     Denotation,
+    /// It comes to what most of the probability of its question's candidates comes to.
+    Agreement,
 }
 
 /// Labeled programs that find something, from which on a program that does not is taken to be wrong.
@@ -45,6 +46,7 @@ impl Reward {
             Reward::NonEmpty => "non-empty",
             Reward::Executes => "executes",
             Reward::Denotation => "denotation",
+            Reward::Agreement => "agreement",
         }
     }
 }
@@ -79,14 +81,56 @@ impl<'t> Judge<'t> {
         self.task
     }
 
-    /// Whether a program for a question is rewarded; `answer` is what the right one comes to, if that is known.
-    pub fn rewards(&mut self, program: &Program, question: &Question, answer: Option<&Outcome>) -> bool {
-        let outcome = self.runner.execute(&self.task.text(program, question));
+    /// Which candidates for a question are rewarded; `answer` is what the right one comes to, if that is known.
+    pub fn rewards(
+        &mut self,
+        candidates: &[Candidate],
+        question: &Question,
+        answer: Option<&Outcome>,
+    ) -> Vec<bool> {
+        let outcomes: Vec<Outcome> = candidates
+            .iter()
+            .map(|candidate| self.runner.execute(&self.task.text(&candidate.program, question)))
+            .collect();
         match (self.reward, answer) {
-            (Reward::NonEmpty, _) => matches!(outcome, Outcome::Value(_)),
-            (Reward::Denotation, Some(answer)) => self.task.answers(answer, &outcome),
-            (Reward::Auto | Reward::Executes | Reward::Denotation, _) => outcome.executes(),
+            (Reward::NonEmpty, _) => {
+                outcomes.iter().map(|outcome| matches!(outcome, Outcome::Value(_))).collect()
+            }
+            (Reward::Denotation, Some(answer)) => {
+                outcomes.iter().map(|outcome| self.task.answers(answer, outcome)).collect()
+            }
+            (Reward::Agreement, _) => self.agreeing(candidates, &outcomes),
+            (Reward::Auto | Reward::Executes | Reward::Denotation, _) => {
+                outcomes.iter().map(Outcome::executes).collect()
+            }
         }
+    }
+
+    /// Which candidates come to what has most of the probability; of equal ones, what the better candidate comes to.
+    fn agreeing(&self, candidates: &[Candidate], outcomes: &[Outcome]) -> Vec<bool> {
+        // The first candidate of each answer, and the answer's probability.
+        let mut answers: Vec<(usize, f64)> = Vec::new();
+        for (place, (candidate, outcome)) in candidates.iter().zip(outcomes).enumerate() {
+            if !outcome.executes() {
+                continue;
+            }
+            let probability = f64::from(candidate.log_probability).exp();
+            match answers.iter_mut().find(|(first, _)| self.task.answers(&outcomes[*first], outcome)) {
+                Some((_, sum)) => *sum += probability,
+                None => answers.push((place, probability)),
+            }
+        }
+        let mut best: Option<(usize, f64)> = None;
+        for (first, sum) in answers {
+            if best.is_none_or(|(_, most)| sum > most) {
+                best = Some((first, sum));
+            }
+        }
+        let Some((first, _)) = best else { return vec![false; outcomes.len()] };
+        outcomes
+            .iter()
+            .map(|outcome| outcome.executes() && self.task.answers(&outcomes[first], outcome))
+            .collect()
     }
 
     /// The share of programs that did not have to be run.

@@ -17,6 +17,7 @@
 //! ```
 
 mod checkpoint;
+mod committee;
 mod config;
 mod constants;
 mod coverage;
@@ -34,6 +35,7 @@ pub mod tuning;
 mod world;
 
 pub use checkpoint::CheckpointError;
+pub use committee::Committee;
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
 };

@@ -10,6 +10,7 @@
 //! evaluation.json        how good it is
 //! predictions.jsonl      what it answered, question by question
 //! lock                   held while a process trains here
+//! members/               the parsers of its committee, a folder each; they are not evaluated
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -91,6 +92,17 @@ impl RunFolder {
             Err(TryLockError::WouldBlock) => Err(RunError::InUse(self.folder.clone())),
             Err(TryLockError::Error(source)) => Err(RunError::File { path, source }),
         }
+    }
+
+    /// The same, waiting for as long as somebody else is training here.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub(crate) fn wait(&self) -> Result<File, RunError> {
+        let path = self.path("lock");
+        let lock = File::create(&path).map_err(|source| RunError::File { path: path.clone(), source })?;
+        lock.lock().map_err(|source| RunError::File { path, source })?;
+        Ok(lock)
     }
 
     /// Where a file of the run is.

@@ -2,11 +2,11 @@
 
 use crate::checkpoint::{self, CheckpointError};
 use crate::explore::{UnlabeledReport, explore};
-use crate::{Judge, LabeledExample, LearnConfig, TrainConfig, UnlabeledExample};
+use crate::{Committee, Judge, LabeledExample, LearnConfig, TrainConfig, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use xpr_nn::{Adam, AdamState, Gradients, Random, Schedule};
-use xpr_parser::{Model, Parser, Question, Weighted};
+use xpr_parser::{Candidate, Model, Parser, Question, Weighted};
 
 /// A model in training.
 #[derive(Debug)]
@@ -14,13 +14,15 @@ pub struct Trainer {
     config: TrainConfig,
     learn: LearnConfig,
     model: Model,
+    /// Who suggests programs for unlabeled questions; the model itself if there is none.
+    committee: Option<Committee>,
     adam: Adam,
     state: AdamState,
     gradients: Gradients,
 }
 
-/// Credit below this is not worth scoring its program again: of a thousand such candidates, the best is worth more.
-const NEGLIGIBLE: f64 = 1e-3;
+/// Credit below this is not worth scoring its program again.
+const NEGLIGIBLE: f64 = 1e-2;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +58,12 @@ impl Trainer {
     pub fn new(config: TrainConfig, learn: LearnConfig, model: Model) -> Self {
         let state = AdamState::new(model.parameters());
         let adam = Adam { clip: config.clip, ..Adam::default() };
-        Trainer { config, learn, model, adam, state, gradients: Gradients::default() }
+        Trainer { config, learn, model, committee: None, adam, state, gradients: Gradients::default() }
+    }
+
+    /// The same, learning from what a committee suggests instead of what the model itself finds, from the first step on.
+    pub(crate) fn taught_by(self, committee: Committee) -> Self {
+        Trainer { committee: Some(committee), ..self }
     }
 
     /// The model.
@@ -110,33 +117,25 @@ impl Trainer {
             .collect();
 
         // Unlabeled: λ c_i/B each, where there is credit.
-        let joint = step.checked_sub(self.learn.start).filter(|_| !unlabeled.is_empty());
-        let found = match (self.learn.objective, joint) {
-            (Some(objective), Some(joint_step)) => {
-                let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
-                let examples: Vec<&UnlabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
-                Some((
-                    explore(
-                        &self.model,
-                        objective,
-                        &self.learn,
-                        &examples,
-                        judge,
-                        random.stream(4).stream(step as u64),
-                    ),
-                    examples,
-                ))
-            }
-            _ => None,
-        };
+        let start_of_joint = if self.committee.is_some() { 0 } else { self.learn.start };
+        let joint = step.checked_sub(start_of_joint).filter(|_| !unlabeled.is_empty());
+        let found = self.learn.objective.zip(joint).map(|(objective, joint_step)| {
+            let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
+            let examples: Vec<&UnlabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
+            let candidates = self.candidates(&batch, &examples, random.stream(4).stream(step as u64));
+            (explore(objective, self.learn.fallback, &examples, candidates, judge), examples)
+        });
         let searched = start.elapsed();
-        let mut report = None;
         if let Some((explored, examples)) = &found {
             let first = questions.len();
             let factor = self.learn.weight / examples.len().max(1) as f64;
             questions.extend(examples.iter().map(|example| &example.question));
-            for (question, credits) in explored.credits.iter().enumerate() {
-                for (candidate, credit) in explored.candidates[question].iter().zip(credits) {
+            for (question, credit) in explored.credits.iter().enumerate() {
+                let Some(credit) = credit else { continue };
+                for (place, candidate) in explored.candidates[question].iter().enumerate() {
+                    // Of probabilities that are not the model's own, what to believe is all there is to learn.
+                    let credit =
+                        if self.committee.is_some() { -credit.q[place] } else { credit.credit[place] };
                     if credit.abs() >= NEGLIGIBLE {
                         let weight = (factor * credit) as f32;
                         programs.push(Weighted {
@@ -147,7 +146,6 @@ impl Trainer {
                     }
                 }
             }
-            report = Some(explored.report);
         }
         let logs = self.model.gradient(
             &questions,
@@ -165,9 +163,34 @@ impl Trainer {
             gradient: between - start - searched,
             update: between.elapsed(),
         };
-        let of_labeled = logs.iter().zip(&programs).filter(|(_, program)| program.weight == weight);
-        let loss = -of_labeled.map(|(log, _)| f64::from(*log)).sum::<f64>() / batch.len().max(1) as f64;
-        (StepReport { step: step + 1, loss, rate, gradient, unlabeled: report }, timing)
+        let weighted: Vec<f64> =
+            logs.iter().zip(&programs).map(|(log, program)| f64::from(*log * program.weight)).collect();
+        let (of_labeled, of_unlabeled) = weighted.split_at(batch.len());
+        let unlabeled = found.map(|(explored, _)| match &self.committee {
+            // How far the model is from what the committee believes.
+            Some(_) => {
+                let loss = of_unlabeled.iter().sum::<f64>() / self.learn.weight.max(f64::MIN_POSITIVE);
+                UnlabeledReport { loss, ..explored.report }
+            }
+            None => explored.report,
+        });
+        (StepReport { step: step + 1, loss: of_labeled.iter().sum(), rate, gradient, unlabeled }, timing)
+    }
+
+    /// Programs for some unlabeled questions.
+    fn candidates(
+        &self,
+        batch: &[usize],
+        examples: &[&UnlabeledExample],
+        random: Random,
+    ) -> Vec<Vec<Candidate>> {
+        match &self.committee {
+            Some(committee) => batch.iter().map(|&index| committee.suggestions(index).to_vec()).collect(),
+            None => {
+                let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
+                self.model.candidates(&questions, self.learn.beam, self.learn.noise.then_some(random))
+            }
+        }
     }
 
     fn schedule(&self) -> Schedule {

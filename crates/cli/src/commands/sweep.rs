@@ -99,6 +99,8 @@ fn begin(cell: &Cell, arguments: &SweepArguments) -> Result<Child> {
         File::options().create(true).append(true).open(&log).with_context(|| log.display().to_string())?;
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
     command.arg("train").arg("--out").arg(&folder).args(["--threads", &arguments.threads.to_string()]);
+    // Cells that differ only in what they do with unlabeled questions share their committees.
+    command.arg("--members").arg(arguments.out.join("members"));
     match cell.progress(&arguments.out) {
         Progress::New => {
             command.arg(&cell.experiment);

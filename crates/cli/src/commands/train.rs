@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
         }
         (folder, config)
     };
-    let experiment = Experiment::load(config)?;
+    let experiment = Experiment::load(config)?.with_members(arguments.members.clone());
     let mut progress = Progress::new(&experiment);
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.bar.finish_and_clear();
@@ -105,7 +105,11 @@ impl Progress {
         let _ = writeln!(io::stderr(), "{line}");
         if let Some(objective) = experiment.config().learn.objective {
             let reward = experiment.reward().name();
-            let _ = writeln!(io::stderr(), "learning with {}, reward {reward}", objective.name());
+            let teacher = match experiment.config().learn.committee {
+                0 => String::new(),
+                members => format!(", from a committee of {members}"),
+            };
+            let _ = writeln!(io::stderr(), "learning with {}, reward {reward}{teacher}", objective.name());
         }
         for left_out in experiment.left_out() {
             let _ = writeln!(io::stderr(), "left out: {left_out}");
@@ -121,10 +125,22 @@ impl Progress {
     }
 }
 
+impl Progress {
+    /// Another parser is trained from here on.
+    fn begin(&mut self, what: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(io::stderr(), "{what}");
+        });
+        self.bar.reset();
+        (self.start, self.first, self.loss) = (Instant::now(), 0, f64::NAN);
+    }
+}
+
 impl Observer for Progress {
     fn step(&mut self, report: StepReport, steps: usize) {
         // A running mean: one batch says little.
         self.loss = if self.loss.is_nan() { report.loss } else { 0.95 * self.loss + 0.05 * report.loss };
+        self.bar.set_length(steps as u64);
         self.bar.set_position(report.step as u64);
         let unlabeled = report.unlabeled.map_or_else(String::new, |unlabeled| {
             let gold = unlabeled.gold.map_or_else(String::new, |gold| {
@@ -154,6 +170,14 @@ impl Observer for Progress {
                 1000.0 * each
             );
         }
+    }
+
+    fn member(&mut self, member: usize, of: usize) {
+        self.begin(&format!("parser {member} of the committee's {of}, on labels alone"));
+    }
+
+    fn itself(&mut self) {
+        self.begin("the parser itself");
     }
 
     fn resumed(&mut self, step: usize) {
