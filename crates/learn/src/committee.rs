@@ -75,12 +75,18 @@ fn mean<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>, members
 
 /// The settings of a member: the same data and sizes, labels alone, a seed of its own.
 pub(crate) fn member(config: &Config, index: usize) -> Config {
-    let mut member = config.clone();
-    member.data.answered = 0.0;
+    let mut member = on_labels_alone(config);
     member.train.seed = config.train.seed.wrapping_mul(1000).wrapping_add(1 + index as u64);
     member.train.steps = config.learn.start.max(1);
-    member.learn = LearnConfig::default();
     member
+}
+
+/// The same without what is only for unlabeled questions.
+pub(crate) fn on_labels_alone(config: &Config) -> Config {
+    let mut alone = config.clone();
+    alone.data.answered = 0.0;
+    alone.learn = LearnConfig::default();
+    alone
 }
 
 /// Where such a member is kept: runs that differ only in what they do with unlabeled questions have the same members.

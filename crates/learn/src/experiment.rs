@@ -243,13 +243,54 @@ impl Experiment {
         if !resume {
             folder.write("config.toml", self.config.to_toml().as_bytes())?;
         }
-        let mut trainer = self.trainer();
-        if self.config.learn.objective.is_some() && self.config.learn.committee > 0 {
-            trainer = trainer.taught_by(self.committee(folder, observer)?);
-            observer.itself();
-        }
-        let model = self.train(trainer, &self.config, folder, observer)?;
+        let learn = &self.config.learn;
+        let model = match (learn.objective, &self.members) {
+            (None, Some(members)) => self.as_member(members, folder, observer)?,
+            (Some(_), _) if learn.committee > 0 => {
+                let trainer = self.trainer().taught_by(self.committee(folder, observer)?);
+                observer.itself();
+                self.train(trainer, &self.config, folder, observer)?
+            }
+            _ => self.train(self.trainer(), &self.config, folder, observer)?,
+        };
         self.evaluate(folder, &model)
+    }
+
+    /// Trains on labels alone where other runs may take the parser for their committees, or takes it from there.
+    fn as_member(
+        &self,
+        members: &Path,
+        folder: &RunFolder,
+        observer: &mut dyn Observer,
+    ) -> Result<Model, ExperimentError> {
+        let config = committee::on_labels_alone(&self.config);
+        let member = committee::folder(members, &config);
+        let member = RunFolder::open(&member).or_else(|_| RunFolder::create(&member))?;
+        let _lock = member.wait()?;
+        let model = self.member(&config, &member, observer)?;
+        for file in ["grammar.json", "vocabulary.json", "metrics.jsonl", "model.safetensors"] {
+            folder.write(file, &member.read(file)?)?;
+        }
+        Ok(model)
+    }
+
+    /// A parser that learned from labels alone: the one in this folder, or trained there.
+    fn member(
+        &self,
+        config: &Config,
+        folder: &RunFolder,
+        observer: &mut dyn Observer,
+    ) -> Result<Model, ExperimentError> {
+        let mut model = self.untrained(config);
+        if folder.has("model.safetensors") {
+            checkpoint::read_model(&folder.read("model.safetensors")?, model.parameters_mut()).map_err(
+                |source| ExperimentError::Checkpoint { path: folder.path("model.safetensors"), source },
+            )?;
+            return Ok(model);
+        }
+        folder.write("config.toml", config.to_toml().as_bytes())?;
+        let trainer = Trainer::new(config.train.clone(), config.learn.clone(), model);
+        self.train(trainer, config, folder, observer)
     }
 
     /// The committee, those of its members trained that are not yet.
@@ -272,19 +313,10 @@ impl Experiment {
                     Err(RunError::InUse(_)) => continue,
                     lock => lock?,
                 };
-                let mut model = self.untrained(&config);
-                if member.has("model.safetensors") {
-                    let content = member.read("model.safetensors")?;
-                    checkpoint::read_model(&content, model.parameters_mut()).map_err(|source| {
-                        ExperimentError::Checkpoint { path: member.path("model.safetensors"), source }
-                    })?;
-                } else {
+                if !member.has("model.safetensors") {
                     observer.member(index + 1, count);
-                    member.write("config.toml", config.to_toml().as_bytes())?;
-                    let trainer = Trainer::new(config.train.clone(), config.learn.clone(), model);
-                    model = self.train(trainer, &config, &member, observer)?;
                 }
-                *place = Some(model);
+                *place = Some(self.member(&config, &member, observer)?);
             }
         }
         let members: Vec<Model> = members.into_iter().flatten().collect();
