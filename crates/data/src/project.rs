@@ -59,6 +59,7 @@ impl ProjectSettings {
                 "labeled questions to test with, as there is no test file",
             );
             set("held_out_from", quoted("labeled"), "");
+            set("split", "1".to_owned(), "in an order of its own, so that not one topic alone is held out");
         }
         if !self.unlabeled.is_empty() {
             toml.push_str(

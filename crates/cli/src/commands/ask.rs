@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
+use xpr_exec::sqlite::answer_rows;
 use xpr_learn::{Ranked, load_run, rank};
 use xpr_parser::Parser;
 
@@ -41,7 +42,15 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     }
     let best = &answer.candidates[chosen];
     writeln!(out, "{}", best.program)?;
-    writeln!(out, "{}", best.outcome.replace('\t', ": "))?;
+    let rows = best
+        .outcome
+        .strip_prefix("value\t")
+        .filter(|_| task.language().name() == "sql")
+        .and_then(answer_rows);
+    match rows {
+        Some(rows) => write_rows(out, &rows)?,
+        None => writeln!(out, "{}", best.outcome.replace('\t', ": "))?,
+    }
     writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
     for (index, candidate) in answer.candidates.iter().enumerate().take(8) {
         let mark = if index == chosen { '→' } else { ' ' };
@@ -54,4 +63,27 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Rows that are shown of an answer; JSON has all.
+const SHOWN: usize = 20;
+
+/// The rows of a database's answer, one a line.
+fn write_rows(out: &mut dyn Write, rows: &[Vec<String>]) -> Result<()> {
+    let count = rows.len();
+    let columns = rows.first().map_or(0, Vec::len);
+    let shown = &rows[..count.min(SHOWN)];
+    let width =
+        |column: usize| shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    for row in shown {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        writeln!(out, "  {}", cells.join("  ").trim_end())?;
+    }
+    match count {
+        0 | 1 => Ok(()),
+        _ if count > SHOWN => Ok(writeln!(out, "  … {count} rows")?),
+        _ => Ok(writeln!(out, "  ({count} rows)")?),
+    }
 }
