@@ -117,14 +117,8 @@ pub(crate) struct SweepArguments {
     #[arg(value_name = "SWEEP")]
     pub(crate) sweep: PathBuf,
     /// The folder of the cells' run folders.
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        required_unless_present = "list",
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub(crate) out: PathBuf,
+    #[arg(long, value_name = "FOLDER", required_unless_present = "list")]
+    pub(crate) out: Option<PathBuf>,
     /// Train nothing: print the `xpr train` command of each cell.
     #[arg(long)]
     pub(crate) list: bool,

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
     for (index, candidate) in answer.candidates.iter().enumerate().take(8) {
         let mark = if index == chosen { '→' } else { ' ' };
-        let outcome: String = candidate.outcome.replace('\t', ": ").chars().take(60).collect();
+        let outcome = shortened(&candidate.outcome.replace('\t', ": "));
         writeln!(
             out,
             "{:8.4} {mark}{}\n          {outcome}",
@@ -63,6 +63,15 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 72;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Rows that are shown of an answer; JSON has all.

@@ -47,7 +47,7 @@ fn name_of(command: &clap::Command) -> &str {
 
 /// The generator's own page runs the lines of examples together, so that part is ours.
 fn write_page(out: &mut dyn Write, command: &clap::Command) -> io::Result<()> {
-    let man = Man::new(command.clone());
+    let man = Man::new(command.clone()).source(concat!("xpr ", env!("CARGO_PKG_VERSION")));
     man.render_title(out)?;
     man.render_name_section(out)?;
     man.render_synopsis_section(out)?;

@@ -11,8 +11,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use xpr_learn::sweep::{Cell, Progress, Sweep};
@@ -29,16 +29,17 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
     if arguments.list {
         return list(&sweep, out);
     }
+    let folder = arguments.out.as_deref().context("name the folder of the runs with --out")?;
     let (cells, left_out) = with_data(&sweep);
     let mut waiting: Vec<&Cell> =
-        cells.into_iter().filter(|cell| cell.progress(&arguments.out) != Progress::Finished).collect();
+        cells.into_iter().filter(|cell| cell.progress(folder) != Progress::Finished).collect();
     let (all, to_do) = (sweep.cells.len(), waiting.len());
     let _ = writeln!(io::stderr(), "{all} cells, {} of them finished", all - to_do - left_out.len());
-    for (folder, count) in counted(&left_out) {
+    for (missing, count) in counted(&left_out) {
         let _ = writeln!(
             io::stderr(),
             "{count} left out: there is no {}; make it with `xpr data import` or `xpr init`",
-            folder.display()
+            missing.display()
         );
     }
     // The next cell is taken from the end.
@@ -50,9 +51,9 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
     while !waiting.is_empty() || !running.is_empty() {
         while running.len() < jobs {
             // A sweep that was killed may have left cells at work: they are waited for.
-            let Some(next) = waiting.iter().rposition(|cell| !cell.is_in_use(&arguments.out)) else { break };
+            let Some(next) = waiting.iter().rposition(|cell| !cell.is_in_use(folder)) else { break };
             let cell = waiting.remove(next);
-            let (child, log) = begin(cell, arguments)?;
+            let (child, log) = begin(cell, folder, arguments)?;
             running.push(display.begins(cell, child, log));
         }
         sleep(Duration::from_millis(200));
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
                 continue;
             };
             let ended = running.remove(index);
-            let accuracy = ended.cell.accuracy(&arguments.out).filter(|_| status.success());
+            let accuracy = ended.cell.accuracy(folder).filter(|_| status.success());
             if accuracy.is_none() {
                 failed.push(ended.cell);
             }
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
         .map(|cell| Row {
             cell: &cell.name,
             settings: cell.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
-            accuracy: cell.accuracy(&arguments.out),
+            accuracy: cell.accuracy(folder),
         })
         .collect();
     match arguments.json {
@@ -87,7 +88,7 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
         false => write_table(out, &sweep.cells, &rows)?,
     }
     if let Some(cell) = failed.first() {
-        let log = log_of(cell, arguments);
+        let log = log_of(cell, folder);
         bail!("{} of {to_do} cells failed; the first one's log is {}", failed.len(), log.display());
     }
     Ok(())
@@ -186,16 +187,19 @@ fn percent(share: f64) -> String {
 }
 
 /// Starts a cell, or goes on with it. What it says goes to a file beside its folder.
-fn begin(cell: &Cell, arguments: &SweepArguments) -> Result<(std::process::Child, Log)> {
-    let folder = cell.folder(&arguments.out);
-    fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
-    let path = log_of(cell, arguments);
+fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<(Child, Log)> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let path = log_of(cell, folder);
     let in_path = || path.display().to_string();
     let log = File::options().create(true).append(true).open(&path).with_context(in_path)?;
     let from = log.metadata().with_context(in_path)?.len();
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
-    command.arg("train").arg("--out").arg(&folder).args(["--threads", &arguments.threads.to_string()]);
-    match cell.progress(&arguments.out) {
+    command
+        .arg("train")
+        .arg("--out")
+        .arg(cell.folder(folder))
+        .args(["--threads", &arguments.threads.to_string()]);
+    match cell.progress(folder) {
         Progress::New => {
             command.arg(&cell.experiment);
             for setting in cell.arguments() {
@@ -218,8 +222,8 @@ fn begin(cell: &Cell, arguments: &SweepArguments) -> Result<(std::process::Child
 }
 
 /// Where what a cell says is kept.
-fn log_of(cell: &Cell, arguments: &SweepArguments) -> PathBuf {
-    arguments.out.join(format!("{}.log", cell.name))
+fn log_of(cell: &Cell, folder: &Path) -> PathBuf {
+    folder.join(format!("{}.log", cell.name))
 }
 
 #[cfg(test)]
