@@ -553,18 +553,24 @@ mod tests {
     #[test]
     fn the_experiments_and_sweeps_that_come_along_can_be_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
-        let mut count = 0;
+        let (mut count, mut noted_sweeps) = (0, 0);
         for file in fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
             let text = fs::read_to_string(&path).unwrap();
             if text.contains("[[part]]") {
-                crate::sweep::Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
+                let sweep = crate::sweep::Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let noted = words.windows(2).find(|pair| pair[1].starts_with("cells"));
+                if let Some(noted) = noted.and_then(|pair| pair[0].parse::<usize>().ok()) {
+                    assert_eq!(sweep.cells.len(), noted, "{}", path.display());
+                    noted_sweeps += 1;
+                }
             } else {
                 Config::read(Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
             }
             count += 1;
         }
-        assert!(count > 0);
+        assert!(count > 0 && noted_sweeps > 0);
     }
 
     #[test]

@@ -99,11 +99,17 @@ fn list(sweep: &Sweep, out: &mut dyn Write) -> Result<()> {
     for cell in &sweep.cells {
         write!(out, "xpr train {}", cell.experiment.display())?;
         for setting in cell.arguments() {
-            write!(out, " --set {setting}")?;
+            write!(out, " --set {}", quoted(&setting))?;
         }
         writeln!(out, " --out {}", cell.name)?;
     }
     Ok(())
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "._-=,/:+".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// The cells whose data are there, and the folders that others miss.
@@ -229,6 +235,13 @@ fn log_of(cell: &Cell, folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_quoted_for_the_shell() {
+        assert_eq!(quoted("data.fraction=0.3"), "data.fraction=0.3");
+        assert_eq!(quoted("model.without=[\"parents\"]"), "'model.without=[\"parents\"]'");
+        assert_eq!(quoted("data.labeled=it's.tsv"), "'data.labeled=it'\\''s.tsv'");
+    }
 
     #[test]
     fn the_table_has_a_column_a_domain_and_a_line_a_choice() {

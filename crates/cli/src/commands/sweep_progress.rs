@@ -59,6 +59,9 @@ impl Running<'_> {
         if let Some((last, of)) = self.log.last_step() {
             let (first, since) =
                 self.steps.map_or_else(|| (last, Instant::now()), |steps| (steps.first, steps.since));
+            if self.steps.is_none() {
+                set_style(&self.bar, "  {bar:20} {pos}/{len} steps  {msg}");
+            }
             self.steps = Some(Steps { first, since, last, of });
             self.bar.set_length(of as u64);
             self.bar.set_position(last as u64);
@@ -97,9 +100,7 @@ impl Display {
         let is_terminal = io::stderr().is_terminal();
         let bars = MultiProgress::new();
         let bar = if is_terminal { bars.add(ProgressBar::new(cells as u64)) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} cells  {msg}") {
-            bar.set_style(style);
-        }
+        set_style(&bar, "{bar:30} {pos}/{len} cells  {msg}");
         let now = Instant::now();
         Display { bars, bar, is_terminal, cells, finished: vec![], last_line: now, last_look: now }
     }
@@ -111,9 +112,7 @@ impl Display {
         } else {
             ProgressBar::hidden()
         };
-        if let Ok(style) = ProgressStyle::with_template("  {bar:20} {pos}/{len} steps  {msg}") {
-            bar.set_style(style);
-        }
+        set_style(&bar, "  {msg}: reading");
         bar.set_message(cell.name.clone());
         Running { cell, child, start: Instant::now(), log, steps: None, bar }
     }
@@ -175,6 +174,12 @@ impl Display {
         let expected: Vec<_> = running.iter().map(Running::expected).collect();
         time_left(&self.finished, &expected, waiting, jobs)
             .map_or_else(String::new, |left| format!(", about {} left", brief(left)))
+    }
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }
 
