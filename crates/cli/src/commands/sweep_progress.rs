@@ -15,6 +15,9 @@ const BETWEEN_LINES: Duration = Duration::from_secs(60);
 /// How often logs are read.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
+/// How long a cell at work took so far, and is to take if that is known.
+type AtWork = (Duration, Option<Duration>);
+
 /// A cell at work.
 pub(super) struct Running<'c> {
     pub(super) cell: &'c Cell,
@@ -68,8 +71,7 @@ impl Running<'_> {
         }
     }
 
-    /// How long it took so far, and is to take.
-    fn expected(&self) -> (Duration, Option<Duration>) {
+    fn expected(&self) -> AtWork {
         let so_far = self.start.elapsed();
         let left = self.steps.filter(|steps| steps.last > steps.first).map(|steps| {
             let share = steps.of.saturating_sub(steps.last) as f64 / (steps.last - steps.first) as f64;
@@ -185,12 +187,7 @@ fn set_style(bar: &ProgressBar, template: &str) {
 
 /// How long a sweep will still take: what cells took, how long those at work did so far and are to take, how many wait, and how many
 /// are trained side by side. None while there is nothing to go by.
-fn time_left(
-    finished: &[Duration],
-    running: &[(Duration, Option<Duration>)],
-    waiting: usize,
-    jobs: usize,
-) -> Option<Duration> {
+fn time_left(finished: &[Duration], running: &[AtWork], waiting: usize, jobs: usize) -> Option<Duration> {
     if waiting + running.len() == 0 {
         return None;
     }
@@ -216,7 +213,7 @@ mod tests {
     #[test]
     fn time_left_goes_by_what_cells_took() {
         let s = Duration::from_secs;
-        let cases: [(&[Duration], &[(Duration, Option<Duration>)], usize, usize, Option<Duration>); 7] = [
+        let cases: [(&[Duration], &[AtWork], usize, usize, Option<Duration>); 7] = [
             // Nothing is known yet.
             (&[], &[(s(5), None)], 3, 2, None),
             // Nothing is left.
