@@ -7,6 +7,14 @@ use xpr_learn::objectives::Objective;
 /// Train a small private semantic parser from few labeled and many unlabeled questions.
 #[derive(Debug, Parser)]
 #[command(name = "xpr", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  xpr demo
+  xpr init --db sqlite:music.db --labeled pairs.tsv --unlabeled log.txt
+  xpr train music/xpr.toml --out music/run
+  xpr ask music/run \"which albums have more than ten songs\"
+
+`xpr COMMAND --help` has examples of each command.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -26,6 +34,8 @@ pub(crate) enum Command {
     Data(DataCommand),
     #[command(subcommand)]
     Bench(BenchCommand),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
 }
 
 /// Ask an embedded world a few questions and see what right and wrong programs come to.
@@ -98,10 +108,12 @@ pub(crate) struct TrainArguments {
 
 /// Train many parsers: a grid of settings, each cell a run of its own.
 ///
-/// Finished cells are skipped and begun ones gone on with, so a sweep that was stopped is given again as it was.
+/// Finished cells are skipped and begun ones gone on with, so a sweep that was stopped is given again as it was. Cells about a database
+/// that is not there are left out, and told.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  xpr sweep experiments/paper-30.toml --list
   xpr sweep experiments/paper-30.toml --data data --embeddings glove.txt --out sweeps/paper-30
   xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --jobs 4 --json")]
 pub(crate) struct SweepArguments {
@@ -109,8 +121,11 @@ pub(crate) struct SweepArguments {
     #[arg(value_name = "SWEEP")]
     pub(crate) sweep: PathBuf,
     /// The folder of the cells' run folders.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) out: PathBuf,
+    #[arg(long, value_name = "FOLDER", required_unless_present = "list")]
+    pub(crate) out: Option<PathBuf>,
+    /// Train nothing: print the `xpr train` command of each cell.
+    #[arg(long)]
+    pub(crate) list: bool,
     /// How many cells are trained side by side.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: u16,
@@ -223,6 +238,10 @@ pub(crate) struct WorldArguments {
 
 /// Look at datasets, and bring them into shape.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  xpr data check --db sqlite:music.db --labeled pairs.tsv
+  xpr data import text2sql --from data/geography --out geography")]
 pub(crate) enum DataCommand {
     #[command(subcommand)]
     Import(ImportCommand),
@@ -231,6 +250,10 @@ pub(crate) enum DataCommand {
 
 /// Read a public dataset.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  xpr data import overnight --from data
+  xpr data import text2sql --from data/geography --out geography")]
 pub(crate) enum ImportCommand {
     Overnight(ImportOvernightArguments),
     #[command(name = "text2sql")]
@@ -351,6 +374,10 @@ pub(crate) struct InitArguments {
 
 /// Measure speed on this machine.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  xpr bench exec --db sqlite:music.db --labeled pairs.tsv
+  xpr bench train experiments/overnight.toml --data data")]
 pub(crate) enum BenchCommand {
     Exec(BenchExecArguments),
     Train(BenchTrainArguments),
@@ -443,6 +470,34 @@ pub(crate) struct BenchExecArguments {
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Print a script that completes commands and flags in a shell.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr completions bash > ~/.local/share/bash-completion/completions/xpr
+  xpr completions zsh > ~/.zfunc/_xpr
+  xpr completions fish > ~/.config/fish/completions/xpr.fish")]
+pub(crate) struct CompletionsArguments {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page of a command, or write those of all.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr man | man -l -
+  xpr man data check | man -l -
+  xpr man --out ~/.local/share/man/man1")]
+pub(crate) struct ManArguments {
+    /// The command, such as `data check`; none for `xpr` itself.
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    pub(crate) command: Vec<String>,
+    /// Write one page a command into a folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -47,27 +47,53 @@ fn data() -> Option<String> {
     }
 }
 
+/// The commands that a help text lists.
+fn listed(help: &str) -> Vec<String> {
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
 #[test]
-fn help() {
-    for (name, arguments) in [
-        ("help", &["--help"][..]),
-        ("help_demo", &["demo", "--help"]),
-        ("help_exec", &["exec", "--help"]),
-        ("help_init", &["init", "--help"]),
-        ("help_data_check", &["data", "check", "--help"]),
-        ("help_data_import", &["data", "import", "--help"]),
-        ("help_data_import_overnight", &["data", "import", "overnight", "--help"]),
-        ("help_data_import_text2sql", &["data", "import", "text2sql", "--help"]),
-        ("help_bench_exec", &["bench", "exec", "--help"]),
-        ("help_bench_train", &["bench", "train", "--help"]),
-        ("help_bench_search", &["bench", "search", "--help"]),
-        ("help_train", &["train", "--help"]),
-        ("help_eval", &["eval", "--help"]),
-        ("help_ask", &["ask", "--help"]),
-        ("help_objective", &["objective", "--help"]),
-    ] {
-        insta::assert_snapshot!(name, xpr(arguments, b"").stdout);
+fn every_command_has_help_with_examples() {
+    let mut waiting: Vec<Vec<String>> = vec![vec![]];
+    let mut count = 0;
+    while let Some(path) = waiting.pop() {
+        let mut arguments: Vec<&str> = path.iter().map(String::as_str).collect();
+        arguments.push("--help");
+        let help = xpr(&arguments, b"").stdout;
+        assert!(help.contains("\nExamples:\n  "), "{path:?} has no examples:\n{help}");
+        let name = std::iter::once("help").chain(path.iter().map(String::as_str)).collect::<Vec<_>>();
+        insta::assert_snapshot!(name.join("_"), help);
+        for command in listed(&help).into_iter().filter(|command| command != "help") {
+            waiting.push([&path[..], &[command]].concat());
+        }
+        count += 1;
     }
+    assert!(count > 15, "only {count} commands were found");
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let commands = listed(&xpr(&["--help"], b"").stdout);
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = xpr(&["completions", shell], b"");
+        assert!(ran.success, "{}", ran.stderr);
+        for word in commands.iter().map(String::as_str).chain(["text2sql", "unlabeled", "embeddings"]) {
+            assert!(ran.stdout.contains(word), "{shell} does not complete {word}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man1");
+    let ran = xpr(&["man", "--out", pages.to_str().unwrap()], b"");
+    assert!(ran.success, "{}", ran.stderr);
+    for command in commands.iter().filter(|command| *command != "help") {
+        assert!(pages.join(format!("xpr-{command}.1")).is_file(), "{command} has no page");
+    }
+    let page = std::fs::read_to_string(pages.join("xpr-data-check.1")).unwrap();
+    assert_eq!(xpr(&["man", "data", "check"], b"").stdout, page);
+    insta::assert_snapshot!("man_data_check", page);
+    assert!(xpr(&["man"], b"").stdout.contains("xpr\\-sweep(1)"));
 }
 
 #[test]
@@ -135,6 +161,15 @@ fn mistakes_are_explained() {
         ("wrong_data", &["data", "import", "overnight", "--from", missing]),
         ("unknown_dataset", &["data", "import", "overday", "--from", missing]),
         ("wrong_seconds", &["bench", "exec", "--data", missing, "--seconds", "-1"]),
+        ("unknown_command", &["tran"]),
+        ("unknown_flag", &["train", "--resum"]),
+        ("no_run", &["ask", missing, "who"]),
+        ("unknown_setting", &["train", "--set", "train.stesp=3", "--out", missing]),
+        ("no_sweep", &["sweep", missing, "--out", missing]),
+        ("sweep_without_folder", &["sweep", missing]),
+        ("unknown_shell", &["completions", "csh"]),
+        ("unknown_page", &["man", "data", "chek"]),
+        ("page_too_deep", &["man", "train", "all"]),
     ] {
         let ran = xpr(arguments, b"");
         assert!(!ran.success, "{name}");

@@ -78,6 +78,55 @@ fn splits_become_files() {
 }
 
 #[test]
+fn a_run_answers_alike_after_its_files_grew_and_its_project_moved() {
+    let folder = folder();
+    let csv: String = PAIRS.lines().take(6).fold("question\tsql\tsplit\n".to_owned(), |text, line| {
+        text + line + if line.starts_with("who") { "\ttest\n" } else { "\ttrain\n" }
+    });
+    fs::write(folder.path().join("split.tsv"), csv).unwrap();
+    let init = ["init", "--db", "sqlite:music.db", "--labeled", "split.tsv", "--unlabeled", "log.txt"];
+    printed(&xpr(folder.path(), &init));
+    let mut train = vec!["train", "music/xpr.toml", "--out", "music/run", "--json"];
+    for setting in [
+        "train.steps=30",
+        "train.rate=0.01",
+        "train.warmup=2",
+        "model.hidden=32",
+        "model.heads=4",
+        "model.feed_forward=32",
+        "model.word=16",
+        "learn.start=20",
+        "learn.beam=4",
+    ] {
+        train.extend(["--set", setting]);
+    }
+    let trained = printed(&xpr(folder.path(), &train));
+    assert!(trained.contains("\"examples\": 1"), "{trained}");
+    let asked = |project: &str| -> serde_json::Value {
+        let ask = ["ask", &format!("{project}/run"), "when was bill evans born", "--json"];
+        let mut answer: serde_json::Value =
+            serde_json::from_str(&printed(&xpr(folder.path(), &ask))).unwrap();
+        answer["milliseconds"] = 0.into();
+        answer
+    };
+    let (before, project) = (asked("music"), folder.path().join("music"));
+
+    let append = |name: &str, text: &str| {
+        let content = fs::read_to_string(project.join(name)).unwrap() + text;
+        fs::write(project.join(name), content).unwrap();
+    };
+    append("unlabeled.txt", "a question with entirely other words\n");
+    append("train.tsv", "cheap albums\tSELECT title FROM album WHERE price < 9\n");
+    append("train.tsv", "what is cheap\tSELECT title FROM album WHERE price < 9\n");
+    fs::rename(&project, folder.path().join("moved")).unwrap();
+    assert_eq!(asked("moved"), before);
+    // The folder of a benchmark is none of a database's.
+    let mut eval = Command::new(env!("CARGO_BIN_EXE_xpr"));
+    eval.current_dir(folder.path()).args(["eval", "moved/run", "--json"]).env("XPR_DATA", "elsewhere");
+    assert_eq!(printed(&eval.output().unwrap()), trained);
+}
+
+#[test]
 fn a_check_is_a_report() {
     let folder = folder();
     let check = [

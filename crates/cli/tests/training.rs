@@ -119,6 +119,8 @@ fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
         "--set",
         "learn.start=100",
         "--set",
+        "learn.committee=0",
+        "--set",
         "learn.beam=4",
     ];
     let train = |out: &str, threads: &str| -> Vec<String> {

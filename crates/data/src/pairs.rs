@@ -239,7 +239,7 @@ mod tests {
             ),
             (
                 "dev.json",
-                "[\n {\"db_id\": \"geo\", \"question\": \"who\", \"query\": \"SELECT 1\", \"query_toks\": [\"SELECT\"]}]",
+                "[\n {\"db_id\": \"geo\", \"question\": \"who\", \"query\": \"SELECT 1\", \"query_toks\": [\"SELECT\"], \"sql\": {\"from\": []}}]",
                 &["2: who | SELECT 1 |  |  | geo"],
             ),
             ("p.json", "{\"question\": \"who\", \"query\": \"SELECT 1\"}", &["1: who | SELECT 1 |  |  | "]),

@@ -59,6 +59,7 @@ impl ProjectSettings {
                 "labeled questions to test with, as there is no test file",
             );
             set("held_out_from", quoted("labeled"), "");
+            set("split", "1".to_owned(), "in an order of its own, so that not one topic alone is held out");
         }
         if !self.unlabeled.is_empty() {
             toml.push_str(
@@ -255,6 +256,7 @@ mod tests {
                 "fraction = 1.0                         # the share of the labeled questions whose programs are used",
                 "held_out = 12                          # labeled questions to test with, as there is no test file",
                 "held_out_from = \"labeled\"",
+                "split = 1                              # in an order of its own, so that not one topic alone is held out",
             ]
         );
     }

@@ -197,10 +197,11 @@ fn read_json(text: &str) -> Result<Vec<Record>, LineError> {
                 return Err(LineError { line, message });
             }
         };
-        let columns = fields_called(line, object.keys().map(String::as_str))?;
-        let texts: Vec<String> = object
-            .values()
-            .map(|value| match value {
+        // Trees are somebody's own business: Spider has the text of a query as `query` and its tree as `sql`.
+        let fields = || object.iter().filter(|(_, value)| !value.is_object());
+        let columns = fields_called(line, fields().map(|(key, _)| key.as_str()))?;
+        let texts: Vec<String> = fields()
+            .map(|(_, value)| match value {
                 Value::Null => String::new(),
                 Value::String(text) => text.clone(),
                 other => other.to_string(),

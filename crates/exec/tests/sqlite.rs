@@ -153,6 +153,21 @@ fn keys_are_inferred_where_none_are_declared() {
     let test = TestDatabase::new(MUSIC);
     assert_eq!(keys(&test.open().schema().unwrap()), ["album.artist_id -> artist.id 0.90"]);
 
+    // A table that declares none, beside one that does.
+    let test = TestDatabase::new(&format!(
+        "{MUSIC} CREATE TABLE song (title TEXT, album INT REFERENCES album(id), artist INT);
+         INSERT INTO song VALUES ('Sinnerman', 1, 1);
+         CREATE VIEW dear AS SELECT id AS album_id, title AS name FROM album WHERE price > 9;"
+    ));
+    assert_eq!(
+        keys(&test.open().schema().unwrap()),
+        [
+            "album.artist_id -> artist.id 0.90",
+            "song.album -> album.id 1.00",
+            "dear.album_id -> album.id 0.90"
+        ]
+    );
+
     // A large target: values are looked up in its index.
     let test = TestDatabase::new(
         "CREATE TABLE customer (customer_id INTEGER PRIMARY KEY, name TEXT);

@@ -166,8 +166,8 @@ pub struct LearnConfig {
     /// The objective; `none` for supervised training alone.
     #[serde(with = "objective_name")]
     pub objective: Option<Objective>,
-    /// What counts as success: `non-empty`, `executes`, `denotation`, `agreement`, or `auto` for
-    /// the first or second as labels decide.
+    /// What counts as success: `non-empty`, `executes`, `denotation`, `agreement`, or `auto`: with a committee
+    /// `agreement`, without the first or second as labels decide.
     pub reward: Reward,
     /// What to do where no candidate is rewarded and the objective has nothing to aim at.
     pub fallback: Fallback,
@@ -192,9 +192,9 @@ impl Default for LearnConfig {
             objective: None,
             reward: Reward::Auto,
             fallback: Fallback::Repulsion,
-            weight: 0.3,
-            start: 1500,
-            committee: 0,
+            weight: 1.0,
+            start: 2000,
+            committee: 3,
             batch: 12,
             beam: 16,
             noise: true,
@@ -562,18 +562,24 @@ mod tests {
     #[test]
     fn the_experiments_and_sweeps_that_come_along_can_be_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
-        let mut count = 0;
+        let (mut count, mut noted_sweeps) = (0, 0);
         for file in fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
             let text = fs::read_to_string(&path).unwrap();
             if text.contains("[[part]]") {
-                crate::sweep::Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
+                let sweep = crate::sweep::Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let noted = words.windows(2).find(|pair| pair[1].starts_with("cells"));
+                if let Some(noted) = noted.and_then(|pair| pair[0].parse::<usize>().ok()) {
+                    assert_eq!(sweep.cells.len(), noted, "{}", path.display());
+                    noted_sweeps += 1;
+                }
             } else {
                 Config::read(Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
             }
             count += 1;
         }
-        assert!(count > 0);
+        assert!(count > 0 && noted_sweeps > 0);
     }
 
     #[test]

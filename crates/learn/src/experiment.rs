@@ -5,13 +5,14 @@ use crate::committee;
 use crate::dataset::{Examples, open_world, reopen_world};
 use crate::task::GrammarFile;
 use crate::{
-    Committee, Config, ConfigError, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward,
-    RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
+    Committee, Config, ConfigError, DataConfig, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut,
+    Reward, RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample,
+    evaluate,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use xpr_data::{DataError, Embeddings};
+use xpr_data::{DataError, Embeddings, Example, relative_path};
 use xpr_exec::overnight;
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Model, tokenize};
@@ -116,26 +117,8 @@ impl Experiment {
     /// If something about them is wrong.
     pub fn load(config: Config) -> Result<Self, ExperimentError> {
         let read = Examples::read(&config.data)?;
-        let labeled = (read.train.len() as f64 * config.data.fraction).floor() as usize;
         let examples = &read.train;
-        if labeled == 0 {
-            return Err(ExperimentError::NoExamples {
-                fraction: config.data.fraction,
-                examples: examples.len(),
-            });
-        }
-        let held_out = config.data.held_out;
-        let (first, rest) = match config.data.held_out_from {
-            HeldOut::Labeled => (labeled.saturating_sub(held_out), labeled),
-            HeldOut::Rest => (labeled, labeled + held_out),
-        };
-        if first == 0 || rest > examples.len() {
-            return Err(ExperimentError::NothingHeldOut {
-                held_out,
-                labeled,
-                rest: examples.len() - labeled,
-            });
-        }
+        let Division { first, rest } = Division::of(&config.data, examples.len())?;
         // What is held out teaches nothing, not even constants.
         let world = open_world(&config.data, &examples[..first])?;
         let embeddings = if config.data.embeddings.as_os_str().is_empty() {
@@ -146,10 +129,7 @@ impl Experiment {
         // All questions are known, labeled or not.
         let said: Vec<String> = read.questions().flat_map(tokenize).collect();
         let task = Task::new(world, embeddings.words.iter().cloned().chain(said))?;
-        let test = match held_out {
-            0 => read.test.as_slice(),
-            _ => &examples[first..first + held_out],
-        };
+        let test = test_part(&config.data, &read)?;
         let (train, mut left_out) = task.label(&examples[..first])?;
         // A benchmark's own programs are all in its grammar; people's queries may not be.
         if config.data.dataset == Dataset::Overnight && !left_out.is_empty() {
@@ -193,8 +173,11 @@ impl Experiment {
         &self.unlabeled
     }
 
-    /// The reward of the settings; `auto` as the labeled examples decide it.
+    /// The reward of the settings; `auto` is agreement for a committee, and else as the labeled examples decide it.
     pub fn reward(&self) -> Reward {
+        if self.config.learn.reward == Reward::Auto && self.config.learn.committee > 0 {
+            return Reward::Agreement;
+        }
         self.config.learn.reward.decide(self.train.iter().map(|example| &example.outcome))
     }
 
@@ -241,7 +224,7 @@ impl Experiment {
         let _lock = folder.lock()?;
         // First: where it is, there is a run, and it can be gone on with.
         if !resume {
-            folder.write("config.toml", self.config.to_toml().as_bytes())?;
+            folder.write("config.toml", settings_in(folder, &self.config).to_toml().as_bytes())?;
         }
         let learn = &self.config.learn;
         let model = match (learn.objective, &self.members) {
@@ -288,7 +271,7 @@ impl Experiment {
             )?;
             return Ok(model);
         }
-        folder.write("config.toml", config.to_toml().as_bytes())?;
+        folder.write("config.toml", settings_in(folder, config).to_toml().as_bytes())?;
         let trainer = Trainer::new(config.train.clone(), config.learn.clone(), model);
         self.train(trainer, config, folder, observer)
     }
@@ -371,16 +354,89 @@ impl Experiment {
     /// # Errors
     /// If a file cannot be written.
     pub fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        let (evaluation, predictions) = evaluate(model, &self.task, &self.test, self.config.eval.beam)?;
-        let mut lines = Vec::new();
-        for prediction in &predictions {
-            let _ = serde_json::to_writer(&mut lines, prediction);
-            let _ = lines.write_all(b"\n");
-        }
-        folder.write("predictions.jsonl", &lines)?;
-        folder.write("evaluation.json", &serde_json::to_vec_pretty(&evaluation).unwrap_or_default())?;
-        Ok(evaluation)
+        keep_evaluation(folder, model, &self.task, &self.test, self.config.eval.beam)
     }
+}
+
+/// How the training examples are divided.
+struct Division {
+    /// The first that is not learned from.
+    first: usize,
+    /// The first that is neither learned from nor held out.
+    rest: usize,
+}
+
+impl Division {
+    fn of(config: &DataConfig, examples: usize) -> Result<Self, ExperimentError> {
+        let labeled = (examples as f64 * config.fraction).floor() as usize;
+        if labeled == 0 {
+            return Err(ExperimentError::NoExamples { fraction: config.fraction, examples });
+        }
+        let held_out = config.held_out;
+        let (first, rest) = match config.held_out_from {
+            HeldOut::Labeled => (labeled.saturating_sub(held_out), labeled),
+            HeldOut::Rest => (labeled, labeled + held_out),
+        };
+        if first == 0 || rest > examples {
+            return Err(ExperimentError::NothingHeldOut { held_out, labeled, rest: examples - labeled });
+        }
+        Ok(Division { first, rest })
+    }
+}
+
+/// What is evaluated on: the test examples, or held-out ones.
+fn test_part<'e>(config: &DataConfig, read: &'e Examples) -> Result<&'e [Example], ExperimentError> {
+    let Division { first, .. } = Division::of(config, read.train.len())?;
+    Ok(match config.held_out {
+        0 => &read.test,
+        held_out => &read.train[first..first + held_out],
+    })
+}
+
+/// Evaluates the model of a finished run, as [`load_run`] gives them, and keeps what it answered. Questions are seen with the words and
+/// constants that the model was trained with, whatever was added to its files since.
+///
+/// # Errors
+/// If the questions cannot be read, or a file not be written.
+pub fn evaluate_run(
+    folder: &RunFolder,
+    config: &Config,
+    task: &Task,
+    model: &Model,
+) -> Result<Evaluation, ExperimentError> {
+    let test = task.test(test_part(&config.data, &Examples::read(&config.data)?)?)?;
+    keep_evaluation(folder, model, task, &test, config.eval.beam)
+}
+
+fn keep_evaluation(
+    folder: &RunFolder,
+    model: &Model,
+    task: &Task,
+    test: &[TestExample],
+    beam: usize,
+) -> Result<Evaluation, ExperimentError> {
+    let (evaluation, predictions) = evaluate(model, task, test, beam)?;
+    let mut lines = Vec::new();
+    for prediction in &predictions {
+        let _ = serde_json::to_writer(&mut lines, prediction);
+        let _ = lines.write_all(b"\n");
+    }
+    folder.write("predictions.jsonl", &lines)?;
+    folder.write("evaluation.json", &serde_json::to_vec_pretty(&evaluation).unwrap_or_default())?;
+    Ok(evaluation)
+}
+
+/// The settings as a run's folder keeps them: the folder of a project that the run lies in is said from there, so that both can be moved.
+fn settings_in(folder: &RunFolder, config: &Config) -> Config {
+    let mut config = config.clone();
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    if config.data.dataset == Dataset::Database
+        && let (Some(run), Some(project)) = (whole(&folder.path("")), whole(&config.data.folder))
+        && run.starts_with(&project)
+    {
+        config.data.folder = relative_path(&run, &project);
+    }
+    config
 }
 
 /// The metrics up to a step; what a killed run wrote beyond its checkpoint is written again.

@@ -10,7 +10,8 @@ use xpr_parser::{Candidate, Question};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reward {
-    /// `non-empty` if nearly all labeled programs find something, and `executes` if nothing is often the right answer.
+    /// With a committee `agreement`; without, `non-empty` if nearly all labeled programs find something, and `executes` if
+    /// nothing is often the right answer.
     Auto,
     /// It runs and finds something: the paper's definition.
     NonEmpty,

@@ -42,7 +42,7 @@ pub use config::{
 pub use constants::{LearnedConstant, learned_constants};
 pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
 pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
-pub use experiment::{Experiment, ExperimentError, Observer, load_run};
+pub use experiment::{Experiment, ExperimentError, Observer, evaluate_run, load_run};
 pub use explore::{GoldReport, UnlabeledReport};
 pub use judge::{Judge, Reward};
 pub use run_folder::{RunError, RunFolder};

@@ -12,7 +12,7 @@
 //! A *cell* is one way to choose: an experiment, its settings, and a folder that is named after them. It is an ordinary run, so a
 //! sweep that was killed finds what is finished and goes on with the rest.
 
-use crate::{Config, ConfigError, RunError, RunFolder};
+use crate::{Config, ConfigError, Dataset, RunError, RunFolder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -118,6 +118,14 @@ impl Cell {
     /// Its settings, as `--set` takes them.
     pub fn arguments(&self) -> impl Iterator<Item = String> {
         self.settings.iter().map(|(key, value)| format!("{key}={value}"))
+    }
+
+    /// The folder that it needs and that is not there: that of a database whose project nobody made yet.
+    pub fn missing_data(&self) -> Option<PathBuf> {
+        let arguments: Vec<String> = self.arguments().collect();
+        let data = Config::read(Some(&self.experiment), &arguments).ok()?.data;
+        let is_missing = data.dataset == Dataset::Database && !data.folder.join(&data.labeled).is_file();
+        is_missing.then_some(data.folder)
     }
 
     /// Its folder in the sweep's.
@@ -226,6 +234,23 @@ mod tests {
         let arguments: Vec<String> = sweep.cells[3].arguments().collect();
         assert_eq!(arguments, ["data.domain=housing", "train.seed=1"]);
         assert_eq!(sweep.cells[0].progress(Path::new("nowhere")), Progress::New);
+    }
+
+    #[test]
+    fn a_database_that_is_not_there_is_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(
+            at("geo.toml"),
+            "[data]\ndataset = \"database\"\nfolder = \"geo\"\nlabeled = \"train.tsv\"\n",
+        )
+        .unwrap();
+        fs::write(at("sweep.toml"), "[[part]]\nexperiment = \"geo.toml\"\n").unwrap();
+        let cell = Sweep::read(&at("sweep.toml")).unwrap().cells.remove(0);
+        assert_eq!(cell.missing_data(), Some(at("geo")));
+        fs::create_dir(at("geo")).unwrap();
+        fs::write(at("geo/train.tsv"), "").unwrap();
+        assert_eq!(cell.missing_data(), None);
     }
 
     #[test]

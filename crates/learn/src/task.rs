@@ -26,10 +26,8 @@ pub enum TaskError {
 
 /// A labeled example that cannot be learned from.
 #[derive(Debug, Error)]
-#[error("example {index} (`{utterance}`): {reason}")]
+#[error("`{utterance}`: {reason}")]
 pub struct LeftOut {
-    /// Which example, from 1.
-    pub index: usize,
     /// Its utterance.
     pub utterance: String,
     /// What is wrong with its program.
@@ -226,7 +224,7 @@ impl Task {
     pub fn label(&self, examples: &[Example]) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
         let mut runner = self.runner()?;
         let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
-        for (index, example) in examples.iter().enumerate() {
+        for example in examples {
             let utterance = example.utterance.clone();
             let question = self.question(&utterance);
             match self.read(&example.program, &question) {
@@ -234,7 +232,7 @@ impl Task {
                     let outcome = runner.execute(&example.program);
                     labeled.push(LabeledExample { utterance, question, outcome, program });
                 }
-                Err(reason) => left_out.push(LeftOut { index: index + 1, utterance, reason }),
+                Err(reason) => left_out.push(LeftOut { utterance, reason }),
             }
         }
         Ok((labeled, left_out))

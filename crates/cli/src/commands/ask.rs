@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
+use xpr_exec::sqlite::answer_rows;
 use xpr_learn::{Ranked, load_run, rank};
 use xpr_parser::Parser;
 
@@ -41,11 +42,19 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     }
     let best = &answer.candidates[chosen];
     writeln!(out, "{}", best.program)?;
-    writeln!(out, "{}", best.outcome.replace('\t', ": "))?;
+    let rows = best
+        .outcome
+        .strip_prefix("value\t")
+        .filter(|_| task.language().name() == "sql")
+        .and_then(answer_rows);
+    match rows {
+        Some(rows) => write_rows(out, &rows)?,
+        None => writeln!(out, "{}", best.outcome.replace('\t', ": "))?,
+    }
     writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
     for (index, candidate) in answer.candidates.iter().enumerate().take(8) {
         let mark = if index == chosen { '→' } else { ' ' };
-        let outcome: String = candidate.outcome.replace('\t', ": ").chars().take(60).collect();
+        let outcome = shortened(&candidate.outcome.replace('\t', ": "));
         writeln!(
             out,
             "{:8.4} {mark}{}\n          {outcome}",
@@ -54,4 +63,36 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 72;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Rows that are shown of an answer; JSON has all.
+const SHOWN: usize = 20;
+
+/// The rows of a database's answer, one a line.
+fn write_rows(out: &mut dyn Write, rows: &[Vec<String>]) -> Result<()> {
+    let count = rows.len();
+    let columns = rows.first().map_or(0, Vec::len);
+    let shown = &rows[..count.min(SHOWN)];
+    let width =
+        |column: usize| shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    for row in shown {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        writeln!(out, "  {}", cells.join("  ").trim_end())?;
+    }
+    match count {
+        0 | 1 => Ok(()),
+        _ if count > SHOWN => Ok(writeln!(out, "  … {count} rows")?),
+        _ => Ok(writeln!(out, "  ({count} rows)")?),
+    }
 }

@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         false => writeln!(out, "and {} to test with.", test.len())?,
     }
     writeln!(out, "\nNext:\n  xpr train {folder}/{EXPERIMENT} --out {folder}/run")?;
-    Ok(writeln!(out, "  xpr ask {folder}/run {:?}", train[0].utterance)?)
+    writeln!(out, "  xpr ask {folder}/run {:?}", train[0].utterance)?;
+    Ok(writeln!(out, "Word vectors make it better: add --embeddings and a file in GloVe's text format.")?)
 }
 
 /// The pairs to train with, and those to test with.
@@ -111,11 +112,14 @@ fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<(
         .iter()
         .flat_map(|table| table.foreign_keys.iter().map(move |key| (table, key)))
         .collect();
-    match keys.first() {
-        None => writeln!(out, "No foreign keys were declared or found: joins are left to the parser.")?,
-        Some((_, key)) if key.confidence < 1.0 => writeln!(out, "Foreign keys, which the values suggest:")?,
-        Some(_) => writeln!(out, "Foreign keys, as declared:")?,
-    }
+    let declared = keys.iter().filter(|(_, key)| key.confidence >= 1.0).count();
+    let heading = match (keys.len(), declared) {
+        (0, _) => "No foreign keys were declared or found: joins are left to the parser.",
+        (_, 0) => "Foreign keys, which names and values suggest:",
+        (all, declared) if all == declared => "Foreign keys, as declared:",
+        _ => "Foreign keys, declared, or suggested by names and values where it says how surely:",
+    };
+    writeln!(out, "{heading}")?;
     for (table, key) in keys.iter().take(SHOWN) {
         let from = key.columns.iter().map(|&column| table.columns[column as usize].name.as_str());
         let to =

@@ -5,15 +5,18 @@ pub(crate) mod bench;
 pub(crate) mod bench_parser;
 mod bench_queries;
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod import_overnight;
 pub(crate) mod import_text2sql;
 pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod objective;
 mod survey;
 pub(crate) mod sweep;
+mod sweep_progress;
 pub(crate) mod train;
 
 use crate::arguments::ExperimentArguments;
@@ -42,6 +45,16 @@ fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
     // The folder of a benchmark has nothing to do with somebody's database.
     settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
     Ok(Config::read(arguments.experiment.as_deref(), &settings)?)
+}
+
+/// Lets a run find its data where they are now. The folder of a benchmark (`XPR_DATA`) is none of a database's.
+fn find_data(config: &mut Config, folder: Option<&Path>) {
+    let fits = |folder: &&Path| {
+        config.data.dataset == Dataset::Overnight || folder.join(&config.data.labeled).is_file()
+    };
+    if let Some(folder) = folder.filter(fits) {
+        config.data.folder = folder.to_owned();
+    }
 }
 
 /// Works with so many threads; 0 for as many as there are cores.

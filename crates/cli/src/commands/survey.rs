@@ -90,27 +90,47 @@ impl Survey {
                 writeln!(out, "  new: {}", vocabulary.unknown.join(", "))?;
             }
         }
-        if !coverage.failures.is_empty() {
-            writeln!(out, "\nWhat fails:")?;
-            coverage.failures.iter().take(SHOWN).try_for_each(|failure| write_failure(out, failure))?;
+        // Of what fails in several ways the first is the reason for the others.
+        let mut failures: Vec<&Failure> = coverage.failures.iter().collect();
+        failures.dedup_by_key(|failure| (failure.line, failure.utterance.as_str()));
+        if failures.is_empty() {
+            return Ok(());
         }
-        if coverage.failures.len() > SHOWN {
-            let more = coverage.failures.len() - SHOWN;
+        writeln!(out, "\nWhat fails:")?;
+        for failure in failures.iter().take(SHOWN) {
+            let (stage, _) = advice(failure.stage);
+            writeln!(out, "  line {}, {stage}: {}", failure.line, failure.reason)?;
+            writeln!(out, "    {}", failure.utterance)?;
+        }
+        if failures.len() > SHOWN {
+            let more = failures.len() - SHOWN;
             writeln!(out, "  … and {more} more; `xpr data check --json` lists all")?;
+        }
+        writeln!(out, "What to do:")?;
+        for stage in [Stage::Executable, Stage::Covered, Stage::RoundTrip, Stage::Linked] {
+            if failures.iter().any(|failure| failure.stage == stage) {
+                let (stage, advice) = advice(stage);
+                writeln!(out, "  {stage}: {advice}")?;
+            }
         }
         Ok(())
     }
 }
 
-fn write_failure(out: &mut dyn Write, failure: &Failure) -> Result<()> {
-    let stage = match failure.stage {
-        Stage::Executable => "does not run",
-        Stage::Covered => "cannot be written",
-        Stage::RoundTrip => "changes its answer",
-        Stage::Linked => "is not linked",
-    };
-    writeln!(out, "  line {}, {stage}: {}", failure.line, failure.reason)?;
-    Ok(writeln!(out, "    {}", failure.utterance)?)
+/// What to call a failure, and what to do about it.
+fn advice(stage: Stage) -> (&'static str, &'static str) {
+    match stage {
+        Stage::Executable => ("does not run", "correct the query; till then it is not trained with"),
+        Stage::Covered => (
+            "cannot be written",
+            "say it in simpler SQL if that is possible; till then it is not trained with",
+        ),
+        Stage::RoundTrip => ("changes its answer", "compare it with what is written instead, and say it so"),
+        Stage::Linked => (
+            "is not linked",
+            "name the value in the question as the database spells it, or label another question that needs it",
+        ),
+    }
 }
 
 /// How far the reading of a database is: a bar on a terminal, a line now and then elsewhere.

@@ -1,7 +1,8 @@
 //! `xpr train`: an experiment into a run folder.
 
-use super::{read_config, use_threads, write_json};
+use super::{find_data, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
+use crate::duration::brief;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -9,15 +10,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use xpr_learn::{Config, Evaluation, Experiment, Observer, RunFolder, StepReport, tuning};
 
+/// Examples left out that are listed.
+const SHOWN: usize = 10;
+
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.threads)?;
     let (folder, config) = if arguments.resume {
         let folder = RunFolder::open(&arguments.out)?;
         let mut config = Config::read(Some(&folder.path("config.toml")), &[])?;
         // The data may have moved; the settings have not.
-        if let Some(data) = &arguments.experiment.data {
-            config.data.folder.clone_from(data);
-        }
+        find_data(&mut config, arguments.experiment.data.as_deref());
         if let Some(embeddings) = &arguments.experiment.embeddings {
             config.data.embeddings.clone_from(embeddings);
         }
@@ -64,6 +66,10 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
     if json {
         return write_json(out, evaluation);
     }
+    if evaluation.examples == 0 {
+        let message = "There are no test questions, so nobody knows how good it is; name some with data.test or data.held_out.";
+        return Ok(writeln!(out, "{message}")?);
+    }
     let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
     writeln!(out, "{} test questions", evaluation.examples)?;
     writeln!(out, "  {}  right (the best program that executes)", percent(evaluation.accuracy))?;
@@ -74,14 +80,21 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
     Ok(())
 }
 
+/// The step that such a line tells of, and of how many: for those who read the log of a training.
+pub(super) fn step_in(line: &str) -> Option<(usize, usize)> {
+    let (step, steps) = line.strip_prefix("step ")?.split_whitespace().next()?.split_once('/')?;
+    Some((step.parse().ok()?, steps.parse().ok()?))
+}
+
 /// A bar on a terminal, plain lines elsewhere.
 struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
-    start: Instant,
-    first: usize,
     last_line: Instant,
+    last_step: Instant,
+    /// Running means: one batch says little, and steps take longer once unlabeled questions are learned from.
     loss: f64,
+    seconds: f64,
 }
 
 impl Progress {
@@ -111,16 +124,21 @@ impl Progress {
             };
             let _ = writeln!(io::stderr(), "learning with {}, reward {reward}{teacher}", objective.name());
         }
-        for left_out in experiment.left_out() {
+        let left_out = experiment.left_out();
+        for left_out in left_out.iter().take(SHOWN) {
             let _ = writeln!(io::stderr(), "left out: {left_out}");
+        }
+        if left_out.len() > SHOWN {
+            let more = left_out.len() - SHOWN;
+            let _ = writeln!(io::stderr(), "left out: {more} more; `xpr data check` says which and why");
         }
         Progress {
             bar,
             is_terminal,
-            start: Instant::now(),
-            first: 0,
             last_line: Instant::now(),
+            last_step: Instant::now(),
             loss: f64::NAN,
+            seconds: f64::NAN,
         }
     }
 }
@@ -132,14 +150,16 @@ impl Progress {
             let _ = writeln!(io::stderr(), "{what}");
         });
         self.bar.reset();
-        (self.start, self.first, self.loss) = (Instant::now(), 0, f64::NAN);
+        (self.last_step, self.seconds, self.loss) = (Instant::now(), f64::NAN, f64::NAN);
     }
 }
 
 impl Observer for Progress {
     fn step(&mut self, report: StepReport, steps: usize) {
-        // A running mean: one batch says little.
-        self.loss = if self.loss.is_nan() { report.loss } else { 0.95 * self.loss + 0.05 * report.loss };
+        let mean = |before: f64, now: f64| if before.is_nan() { now } else { 0.95 * before + 0.05 * now };
+        self.loss = mean(self.loss, report.loss);
+        self.seconds = mean(self.seconds, self.last_step.elapsed().as_secs_f64());
+        self.last_step = Instant::now();
         self.bar.set_length(steps as u64);
         self.bar.set_position(report.step as u64);
         let unlabeled = report.unlabeled.map_or_else(String::new, |unlabeled| {
@@ -160,14 +180,13 @@ impl Observer for Progress {
         let is_due = self.last_line.elapsed() >= Duration::from_secs(10) || report.step == steps;
         if !self.is_terminal && is_due {
             self.last_line = Instant::now();
-            let each = self.start.elapsed().as_secs_f64() / (report.step - self.first) as f64;
-            let left = Duration::from_secs((each * (steps - report.step) as f64) as u64);
+            let left = brief(Duration::from_secs_f64(self.seconds * (steps - report.step) as f64));
             let _ = writeln!(
                 io::stderr(),
-                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms a step  {left:?} left",
+                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms a step  {left} left",
                 report.step,
                 self.loss,
-                1000.0 * each
+                1000.0 * self.seconds
             );
         }
     }
@@ -181,7 +200,6 @@ impl Observer for Progress {
     }
 
     fn resumed(&mut self, step: usize) {
-        self.first = step;
         let _ = writeln!(io::stderr(), "going on after step {step}");
     }
 }

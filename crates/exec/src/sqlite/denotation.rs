@@ -56,6 +56,37 @@ fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
     Some((ordered, rows))
 }
 
+/// The rows of a printed answer, each a list of cells as people read them: texts without quotes. None if it is not such an answer.
+///
+/// ```
+/// let rows = xpr_exec::sqlite::answer_rows(r#"(bag ("Castle \"Hill\"" 8) (null 3.5))"#).expect("an answer");
+/// assert_eq!(rows, [["Castle \"Hill\"", "8"], ["null", "3.5"]]);
+/// ```
+pub fn answer_rows(answer: &str) -> Option<Vec<Vec<String>>> {
+    let (_, rows) = rows_of(answer)?;
+    Some(rows.into_iter().map(|row| cells_of(&row[1..row.len() - 1])).collect())
+}
+
+/// The cells of a row, without the escapes of texts.
+fn cells_of(row: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let (mut quoted, mut chars) = (false, row.chars());
+    while let Some(c) = chars.next() {
+        let Some(cell) = cells.last_mut() else { break };
+        match c {
+            // Control characters stay escaped: they are nothing for a screen.
+            '\\' if quoted => match chars.next() {
+                Some(escaped @ ('"' | '\\')) => cell.push(escaped),
+                other => cell.extend(['\\'].into_iter().chain(other)),
+            },
+            '"' => quoted = !quoted,
+            ' ' if !quoted => cells.push(String::new()),
+            _ => cell.push(c),
+        }
+    }
+    cells
+}
+
 /// The answer with these printed rows.
 pub(super) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
     let ordered = ordered && rows.len() > 1;

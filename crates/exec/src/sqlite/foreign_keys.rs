@@ -6,6 +6,9 @@
 //! names of states are no accident); numbers cannot, as one to fifty are found in every table.
 //!
 //! Each column gets the best target, with a confidence between 0 and 1 that grows with both kinds of evidence.
+//!
+//! Where some keys are declared, a table that declares any is taken to declare all of its own, and a column of the others has to be
+//! named after its target: tables are added over the years, and views never declare keys.
 
 use super::column_profile::ColumnProfile;
 use rust_stemmers::{Algorithm, Stemmer};
@@ -67,13 +70,16 @@ pub(super) fn infer(
         })
         .collect();
 
+    let declares = |table: TableId| !schema.table(table).foreign_keys.is_empty();
+    let some_are_declared = schema.tables.iter().any(|table| !table.foreign_keys.is_empty());
     let mut found: Vec<(ColumnId, ColumnId, f32)> = Vec::new();
-    for (from, name) in &columns {
+    for (from, name) in columns.iter().filter(|(from, _)| !declares(from.table)) {
         let mut best: Option<(ColumnId, f32)> = None;
         for target in targets.iter().filter(|target| target.id.table != from.table) {
             let named = name_evidence(name, target);
             let (own, other) = (profile(*from), profile(target.id));
-            if named == 0.0 && !(own.is_textual() && own.distinct() >= WORDS_WITHOUT_NAME) {
+            let words_may_do = !some_are_declared && own.is_textual() && own.distinct() >= WORDS_WITHOUT_NAME;
+            if named == 0.0 && !words_may_do {
                 continue;
             }
             let share = if own.distinct() == 0 {

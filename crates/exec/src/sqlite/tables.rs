@@ -76,13 +76,10 @@ impl Database {
             }
             profiles.push(profile);
         }
-        // Whoever declares some keys declares them all.
-        if schema.tables.iter().all(|table| table.foreign_keys.is_empty()) {
-            let names = schema.clone();
-            foreign_keys::infer(&mut schema, &profiles, &mut |from, to| {
-                share_looked_up(&session, &names, from, to)
-            });
-        }
+        let names = schema.clone();
+        foreign_keys::infer(&mut schema, &profiles, &mut |from, to| {
+            share_looked_up(&session, &names, from, to)
+        });
         Ok(schema)
     }
 }

@@ -27,7 +27,8 @@ impl Encoder<'_> {
     }
 
     fn item(&mut self, symbol: &str) -> Encoded {
-        let item = self.environment.find(symbol).ok_or_else(|| format!("there is no item for {symbol}"))?;
+        let item =
+            self.environment.find(symbol).ok_or_else(|| format!("the question does not suggest {symbol}"))?;
         self.actions.push(Action::Item(item));
         Ok(())
     }

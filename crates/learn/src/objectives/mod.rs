@@ -6,6 +6,36 @@
 //! a loss and the *credit* `c_i = ∂loss/∂l_i`; the backward pass needs nothing more.
 //!
 //! *Architecture invariant:* an objective is a pure function of log-probabilities and rewards.
+//!
+//! A new one is a function from [`Candidates`] to [`Credit`]. Here is the meritocratic update of Guu et al. (2017), with weights
+//! `q_i ∝ p_i^β` on the rewarded: `β = 1` is top-k MML, a large `β` self-training, and `β = 0` trusts all of them alike.
+//!
+//! ```
+//! use xpr_learn::objectives::{Candidates, Credit, Objective};
+//!
+//! fn meritocratic(candidates: Candidates<'_>, beta: f64) -> Option<Credit> {
+//!     let logs = candidates.log_probabilities;
+//!     let rewarded = || logs.iter().zip(candidates.rewarded).filter(|(_, rewarded)| **rewarded);
+//!     // Relative to the best, so that nothing underflows; none is rewarded: nothing to aim at.
+//!     let best = rewarded().map(|(log, _)| *log).reduce(f64::max)?;
+//!     let weight = |log: f64| (beta * (log - best)).exp();
+//!     let total: f64 = rewarded().map(|(log, _)| weight(*log)).sum();
+//!     let q: Vec<f64> = (logs.iter().zip(candidates.rewarded))
+//!         .map(|(log, rewarded)| if *rewarded { weight(*log) / total } else { 0.0 })
+//!         .collect();
+//!     // q is the E-step's, and constant: loss = −Σ q_i l_i, and its derivative by l_i is −q_i.
+//!     let loss = q.iter().zip(logs).filter(|(q, _)| **q > 0.0).map(|(q, log)| -q * log).sum();
+//!     Some(Credit { loss, credit: q.iter().map(|q| -q).collect(), q })
+//! }
+//!
+//! let candidates = Candidates { log_probabilities: &[-0.5, -1.2, -2.3], rewarded: &[true, false, true] };
+//! let close = |left: &[f64], right: &[f64]| left.iter().zip(right).all(|(l, r)| (l - r).abs() < 1e-9);
+//! let top_k = Objective::TopK.credit(candidates).expect("something is rewarded");
+//! let best_only = Objective::SelfTraining.credit(candidates).expect("something is rewarded");
+//! assert!(close(&meritocratic(candidates, 1.0).unwrap().credit, &top_k.credit));
+//! assert!(close(&meritocratic(candidates, 50.0).unwrap().credit, &best_only.credit));
+//! assert!(close(&meritocratic(candidates, 0.0).unwrap().q, &[0.5, 0.0, 0.5]));
+//! ```
 
 mod gentle;
 mod reinforce;
