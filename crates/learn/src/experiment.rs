@@ -1,5 +1,6 @@
 //! A whole experiment: read, train, evaluate, keep.
 
+use crate::card::card;
 use crate::checkpoint::{self, CheckpointError};
 use crate::dataset::{Examples, open_world, reopen_world};
 use crate::task::GrammarFile;
@@ -274,6 +275,8 @@ impl Experiment {
             let _ = lines.write_all(b"\n");
         }
         folder.write("predictions.jsonl", &lines)?;
+        folder.write("card.md", card(self, model, &evaluation).as_bytes())?;
+        // Last: where it is, the run is finished.
         folder.write("evaluation.json", &serde_json::to_vec_pretty(&evaluation).unwrap_or_default())?;
         Ok(evaluation)
     }

@@ -16,6 +16,7 @@
 //! assert_eq!(sparse.q, [1.0, 0.0, 0.0]);
 //! ```
 
+mod card;
 mod checkpoint;
 mod config;
 mod constants;
@@ -33,6 +34,7 @@ mod trainer;
 pub mod tuning;
 mod world;
 
+pub use card::binomial_interval;
 pub use checkpoint::CheckpointError;
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
