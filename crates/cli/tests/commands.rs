@@ -63,6 +63,7 @@ fn help() {
         ("help_bench_search", &["bench", "search", "--help"]),
         ("help_train", &["train", "--help"]),
         ("help_eval", &["eval", "--help"]),
+        ("help_report", &["report", "--help"]),
         ("help_ask", &["ask", "--help"]),
         ("help_objective", &["objective", "--help"]),
     ] {

@@ -12,6 +12,7 @@ pub(crate) mod import_overnight;
 pub(crate) mod import_text2sql;
 pub(crate) mod init;
 pub(crate) mod objective;
+pub(crate) mod report;
 mod survey;
 pub(crate) mod sweep;
 pub(crate) mod train;
