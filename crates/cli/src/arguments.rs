@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Train(TrainArguments),
     Sweep(SweepArguments),
     Eval(EvalArguments),
+    Report(ReportArguments),
     Ask(AskArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
@@ -159,6 +160,34 @@ pub(crate) struct EvalArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,
     /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Say what runs came to: tables beside the paper's, curves, confidence, errors.
+///
+/// Prints tables; --html writes a page that also has figures and every wrong answer, and needs neither network nor script. Runs that
+/// differ in split and seed only are taken together.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr report runs/calendar
+  xpr report sweeps/paper-30 --html paper-30.html
+  xpr report runs/none runs/sparse --markdown results.md --json")]
+pub(crate) struct ReportArguments {
+    /// Run folders, or folders of sweeps.
+    #[arg(value_name = "RUN|SWEEP", required = true)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Also write the report as one HTML page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Also write the tables as Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Wrong answers of each group of runs in the page; by default a thousand in all.
+    #[arg(long, value_name = "N")]
+    pub(crate) errors: Option<usize>,
+    /// Print one JSON object instead of tables.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -38,6 +38,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Train(arguments) => commands::train::run(&arguments, out),
         Command::Sweep(arguments) => commands::sweep::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),
+        Command::Report(arguments) => commands::report::run(&arguments, out),
         Command::Ask(arguments) => commands::ask::run(&arguments, out),
         Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),

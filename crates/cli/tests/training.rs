@@ -74,6 +74,12 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// A card without what differs between machines that round differently.
+fn shown_card(card: &str) -> String {
+    let is_measured = |line: &&str| !line.contains(" %") || line.contains("training data");
+    card.lines().filter(is_measured).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn a_trained_parser_answers() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,6 +104,10 @@ fn a_trained_parser_answers() {
     assert_eq!(again.stdout, trained.stdout, "the same from the stored weights");
     let predictions = fs::read_to_string(Path::new(run).join("predictions.jsonl")).unwrap();
     assert_eq!(predictions.lines().count(), 12);
+    // Where files are is not for others to know.
+    let card = fs::read_to_string(Path::new(run).join("card.md")).unwrap();
+    assert!(!card.contains(folder.path().to_str().unwrap()), "{card}");
+    insta::assert_snapshot!("card", shown_card(&card));
     for file in fs::read_dir(run).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         assert!(!name.starts_with('.'), "{name} was left behind");
@@ -128,7 +138,7 @@ fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
         arguments.iter().chain(&joint).map(|argument| (*argument).to_owned()).collect()
     };
     let result = |name: &str| {
-        ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl"]
+        ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl", "card.md"]
             .map(|file| fs::read(Path::new(&run(name)).join(file)).unwrap())
     };
     for threads in ["1", "2", "8"] {
@@ -304,6 +314,26 @@ fn a_killed_sweep_goes_on_to_the_same_table() {
     let resumed = run("killed").output().unwrap();
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     assert_eq!(String::from_utf8(resumed.stdout).unwrap(), table);
+
+    // What it came to, as the command's readers and scripts see it.
+    let (cells, page) = (folder.path().join("killed"), folder.path().join("report.html"));
+    let tables = folder.path().join("report.md");
+    let files = ["--html", page.to_str().unwrap(), "--markdown", tables.to_str().unwrap()];
+    let report = xpr(&[&["report", cells.to_str().unwrap()], &files[..]].concat());
+    assert!(report.status.success(), "{}", stderr(&report));
+    let text = String::from_utf8(report.stdout).unwrap();
+    assert!(text.starts_with("4 runs in 2 groups\n"), "{text}");
+    assert!(
+        text.contains("calendar  50 %    labels only") && text.contains("calendar  50 %    sparse"),
+        "{text}"
+    );
+    assert!(fs::read_to_string(&page).unwrap().contains("coverage of right programs"));
+    assert!(fs::read_to_string(&tables).unwrap().contains("| calendar | 50 % | sparse |"));
+    let report = xpr(&["report", cells.to_str().unwrap(), "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["groups"][1]["over_labels_only"]["questions"], 12);
+    let wrong = xpr(&["report", data]);
+    assert!(stderr(&wrong).contains("is neither a run"), "{}", stderr(&wrong));
 
     // Nothing is left to do, and a cell that fails is told.
     let again = run("killed").output().unwrap();

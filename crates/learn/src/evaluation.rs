@@ -4,12 +4,12 @@
 //! something is not asked: where nothing is the right answer, that would be wrong.)
 
 use crate::{Task, TaskError, TestExample};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use xpr_exec::{Executor, Outcome};
 use xpr_parser::{Candidate, Parser, Question};
 
 /// Shares of examples, from 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// How many examples there were.
     pub examples: usize,
@@ -26,7 +26,7 @@ pub struct Evaluation {
 }
 
 /// A candidate, and what came of running it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ranked {
     /// The text of the program.
     pub program: String,
@@ -37,16 +37,22 @@ pub struct Ranked {
 }
 
 /// What a parser answered to a question.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Prediction {
     /// The question.
     pub utterance: String,
     /// The labeled program.
     pub gold: String,
+    /// The same as the grammar writes it, if it can: what candidates are like.
+    #[serde(default)]
+    pub gold_written: Option<String>,
     /// What comes of running it.
     pub gold_outcome: String,
     /// Whether the answer is right.
     pub correct: bool,
+    /// The best candidate with the right answer, chosen or not.
+    #[serde(default)]
+    pub right_at: Option<usize>,
     /// Which candidate was chosen.
     pub chosen: usize,
     /// All candidates, best first.
@@ -108,8 +114,10 @@ pub fn evaluate(
             predictions.push(Prediction {
                 utterance: example.utterance.clone(),
                 gold: example.gold.clone(),
+                gold_written: example.program.as_ref().map(|program| task.text(program, &example.question)),
                 gold_outcome: example.outcome.to_string(),
                 correct: found[0],
+                right_at: right.iter().position(|right| *right),
                 chosen,
                 candidates: ranked.into_iter().map(|(ranked, _)| ranked).collect(),
             });

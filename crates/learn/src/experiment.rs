@@ -1,5 +1,6 @@
 //! A whole experiment: read, train, evaluate, keep.
 
+use crate::card::card;
 use crate::checkpoint::{self, CheckpointError};
 use crate::committee;
 use crate::dataset::{Examples, open_world, reopen_world};
@@ -354,7 +355,9 @@ impl Experiment {
     /// # Errors
     /// If a file cannot be written.
     pub fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        keep_evaluation(folder, model, &self.task, &self.test, self.config.eval.beam)
+        keep_evaluation(folder, model, (&self.task, &self.test), self.config.eval.beam, |evaluation| {
+            folder.write("card.md", card(self, model, evaluation).as_bytes())
+        })
     }
 }
 
@@ -405,15 +408,16 @@ pub fn evaluate_run(
     model: &Model,
 ) -> Result<Evaluation, ExperimentError> {
     let test = task.test(test_part(&config.data, &Examples::read(&config.data)?)?)?;
-    keep_evaluation(folder, model, task, &test, config.eval.beam)
+    keep_evaluation(folder, model, (task, &test), config.eval.beam, |_| Ok(()))
 }
 
+/// Keeps what a model answers to test questions, whatever `more` is to be kept, and then how good it is: where that is, the run is finished.
 fn keep_evaluation(
     folder: &RunFolder,
     model: &Model,
-    task: &Task,
-    test: &[TestExample],
+    (task, test): (&Task, &[TestExample]),
     beam: usize,
+    more: impl FnOnce(&Evaluation) -> Result<(), RunError>,
 ) -> Result<Evaluation, ExperimentError> {
     let (evaluation, predictions) = evaluate(model, task, test, beam)?;
     let mut lines = Vec::new();
@@ -422,6 +426,7 @@ fn keep_evaluation(
         let _ = lines.write_all(b"\n");
     }
     folder.write("predictions.jsonl", &lines)?;
+    more(&evaluation)?;
     folder.write("evaluation.json", &serde_json::to_vec_pretty(&evaluation).unwrap_or_default())?;
     Ok(evaluation)
 }

@@ -16,6 +16,7 @@
 //! assert_eq!(sparse.q, [1.0, 0.0, 0.0]);
 //! ```
 
+mod card;
 mod checkpoint;
 mod committee;
 mod config;
@@ -34,6 +35,7 @@ mod trainer;
 pub mod tuning;
 mod world;
 
+pub use card::binomial_interval;
 pub use checkpoint::CheckpointError;
 pub use committee::Committee;
 pub use config::{

@@ -9,6 +9,7 @@
 //! model.safetensors      the weights, once training is done
 //! evaluation.json        how good it is
 //! predictions.jsonl      what it answered, question by question
+//! card.md                what it is, for whoever is to rely on it
 //! lock                   held while a process trains here
 //! members/               the parsers of its committee, a folder each; they are not evaluated
 //! ```
