@@ -4,12 +4,12 @@
 //! something is not asked: where nothing is the right answer, that would be wrong.)
 
 use crate::{Task, TaskError, TestExample};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use xpr_exec::{Executor, Outcome};
 use xpr_parser::{Candidate, Parser, Question};
 
 /// Shares of examples, from 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// How many examples there were.
     pub examples: usize,

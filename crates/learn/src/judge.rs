@@ -38,6 +38,14 @@ impl Reward {
         if found as f64 >= NEARLY_ALL * f64::from(all) { Reward::NonEmpty } else { Reward::Executes }
     }
 
+    /// Whether an outcome is a success, as far as that can be said without a known answer.
+    pub fn accepts(self, outcome: &Outcome) -> bool {
+        match self {
+            Reward::NonEmpty => matches!(outcome, Outcome::Value(_)),
+            Reward::Auto | Reward::Executes | Reward::Denotation => outcome.executes(),
+        }
+    }
+
     /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {
@@ -83,9 +91,8 @@ impl<'t> Judge<'t> {
     pub fn rewards(&mut self, program: &Program, question: &Question, answer: Option<&Outcome>) -> bool {
         let outcome = self.runner.execute(&self.task.text(program, question));
         match (self.reward, answer) {
-            (Reward::NonEmpty, _) => matches!(outcome, Outcome::Value(_)),
             (Reward::Denotation, Some(answer)) => self.task.answers(answer, &outcome),
-            (Reward::Auto | Reward::Executes | Reward::Denotation, _) => outcome.executes(),
+            (reward, _) => reward.accepts(&outcome),
         }
     }
 

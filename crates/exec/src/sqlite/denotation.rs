@@ -34,6 +34,12 @@ pub fn same_answer(gold: &str, guess: &str) -> bool {
     }
 }
 
+/// The rows of a printed answer: their cells as they are printed, without the brackets around them.
+pub fn answer_rows(answer: &str) -> Vec<&str> {
+    let (_, rows) = rows_of(answer).unwrap_or_default();
+    rows.into_iter().map(|row| &row[1..row.len() - 1]).collect()
+}
+
 /// The rows of a printed answer, and whether they have an order.
 fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
     let (ordered, rest) = match answer.strip_prefix("(list ") {

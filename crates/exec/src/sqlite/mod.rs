@@ -35,7 +35,7 @@ mod tables;
 mod values;
 
 pub use database::Database;
-pub use denotation::same_answer;
+pub use denotation::{answer_rows, same_answer};
 pub use error::DatabaseError;
 pub use runner::{Check, Checked, QueryLimits, SqliteRunner};
 pub use tables::{ReadingProgress, Watch};
