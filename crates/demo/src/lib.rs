@@ -86,6 +86,8 @@ pub fn write(folder: &Path) -> Result<bool, DemoError> {
     let path = folder.join(DATABASE_FILE);
     let aside =
         tempfile::NamedTempFile::new().map_err(|source| DataError::File { path: path.clone(), source })?;
+    // Too late only if SQLite is in use already; then opening the database will say so.
+    xpr_exec::sqlite::prepare_engine();
     Connection::open(aside.path())
         .and_then(|database| database.execute_batch(DATABASE))
         .map_err(|source| DemoError::Database { path, source })?;

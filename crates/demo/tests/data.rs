@@ -26,9 +26,8 @@ impl Demo {
         assert!(!xpr_demo::write(folder.path()).unwrap());
         let database = Database::open(&folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
         let schema = database.schema().unwrap();
-        let values = ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| {
-            ControlFlow::Continue(())
-        });
+        let values =
+            ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));
         let read = |name: &str| pairs::read(&folder.path().join(name)).unwrap();
         let (train, test) = (read("train.tsv"), read("test.tsv"));
         Demo { database, schema, values: values.unwrap(), train, test, folder }
@@ -93,7 +92,9 @@ fn there_is_enough_of_everything() {
         .pairs()
         .map(|pair| {
             let literals = language.parse(&pair.program).unwrap().literals();
-            literals.iter().fold(pair.program.clone(), |shape, literal| shape.replace(&literal.to_string(), "?"))
+            literals
+                .iter()
+                .fold(pair.program.clone(), |shape, literal| shape.replace(&literal.to_string(), "?"))
         })
         .collect();
     assert!(shapes.len() >= 90, "{}", shapes.len());

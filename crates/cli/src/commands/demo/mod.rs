@@ -65,13 +65,14 @@ struct Answer {
 pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> {
     let start = Instant::now();
     use_threads(arguments.threads)?;
-    let mut demo = Demo::open(arguments)?;
+    let demo = Demo::open(arguments)?;
     // Who asked for JSON gets nothing else.
     let mut nowhere = std::io::sink();
     let told: &mut dyn Write = if arguments.json { &mut nowhere } else { &mut *out };
 
-    let (lower, experiment) = demo.train("lower bound", "lower-bound", &["learn.objective=none"])?;
+    let experiment = demo.experiment(&["learn.objective=none"])?;
     text::data(told, &demo.folder, &experiment)?;
+    let lower = demo.train("lower bound", "lower-bound", &experiment)?;
     text::trained(told, &lower)?;
     let running = Running::observe(&lower.run, &experiment)?;
     text::running(told, &running)?;
@@ -79,14 +80,14 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     let mut runs = vec![lower];
     let objectives = if arguments.all { &COMPARED[..] } else { &[Objective::Sparse] };
     for objective in objectives {
-        let setting = format!("learn.objective={}", objective.name());
-        let (trained, _) = demo.train(text::title(*objective), objective.name(), &[&setting])?;
+        let experiment = demo.experiment(&[&format!("learn.objective={}", objective.name())])?;
+        let trained = demo.train(text::title(*objective), objective.name(), &experiment)?;
         text::trained(told, &trained)?;
         runs.push(trained);
     }
     let learned = runs.last().map(|trained| trained.run.clone()).unwrap_or_default();
-    let all_labels = ["learn.objective=none", "data.fraction=1.0"];
-    let (upper, _) = demo.train("upper bound", "upper-bound", &all_labels)?;
+    let experiment = demo.experiment(&["learn.objective=none", "data.fraction=1.0"])?;
+    let upper = demo.train("upper bound", "upper-bound", &experiment)?;
     text::trained(told, &upper)?;
     runs.push(upper);
     text::comparison(told, &runs)?;
@@ -117,11 +118,12 @@ impl<'a> Demo<'a> {
     fn open(arguments: &'a DemoArguments) -> Result<Self> {
         let demo = Demo { folder: arguments.out.clone(), arguments };
         let as_before = xpr_demo::write(&demo.folder)?;
-        if !as_before || arguments.fresh {
-            let runs = demo.runs();
-            if runs.exists() {
-                fs::remove_dir_all(&runs).with_context(|| runs.display().to_string())?;
+        if !as_before {
+            for seed in entries(&demo.folder.join("runs"))? {
+                forget_all(&seed)?;
             }
+        } else if arguments.fresh {
+            forget_all(&demo.runs())?;
         }
         Ok(demo)
     }
@@ -131,26 +133,26 @@ impl<'a> Demo<'a> {
         self.folder.join("runs").join(format!("seed-{}", self.arguments.seed))
     }
 
-    /// Trains a parser; or goes on with it, or takes it as it is, if that was begun or done before.
-    fn train(
-        &mut self,
-        name: &'static str,
-        folder: &str,
-        settings: &[&str],
-    ) -> Result<(Trained, Experiment)> {
+    /// The demo's experiment with some settings changed; those of the command line win.
+    fn experiment(&self, settings: &[&str]) -> Result<Experiment> {
         let mut all = vec![format!("train.seed={}", self.arguments.seed)];
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
         let config = Config::read(Some(&self.folder.join(EXPERIMENT)), &all)?;
+        Ok(Experiment::load(config)?)
+    }
+
+    /// Trains a parser; or goes on with it, or takes it as it is, if that was begun or done before.
+    fn train(&self, name: &'static str, folder: &str, experiment: &Experiment) -> Result<Trained> {
         let path = self.runs().join(folder);
         let before = RunFolder::open(&path).ok();
         let before = before.filter(|run| {
-            Config::read(Some(&run.path("config.toml")), &[]).is_ok_and(|settings| settings == config)
+            Config::read(Some(&run.path("config.toml")), &[])
+                .is_ok_and(|before| before == *experiment.config())
         });
-        if before.is_none() && path.exists() {
-            fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
+        if before.is_none() {
+            forget(&path)?;
         }
-        let experiment = Experiment::load(config)?;
         let start = Instant::now();
         let (evaluation, run, seconds) = match before {
             Some(run) if run.has("evaluation.json") => {
@@ -161,13 +163,13 @@ impl<'a> Demo<'a> {
             before => {
                 let resume = before.is_some();
                 let run = before.map_or_else(|| RunFolder::create(&path), Ok)?;
-                let mut progress = Progress::new(&experiment, name);
+                let mut progress = Progress::new(experiment, name);
                 let evaluation = experiment.run(&run, resume, &mut progress)?;
                 progress.finish();
                 (evaluation, run, Some(start.elapsed().as_secs_f64()))
             }
         };
-        let trained = Trained {
+        Ok(Trained {
             name,
             labeled: experiment.train_examples().len(),
             unlabeled: match experiment.config().learn.objective {
@@ -178,9 +180,31 @@ impl<'a> Demo<'a> {
             right: right_answers(&run)?,
             run: path,
             seconds,
-        };
-        Ok((trained, experiment))
+        })
     }
+}
+
+/// Removes the runs in a folder.
+fn forget_all(runs: &Path) -> Result<()> {
+    entries(runs)?.iter().try_for_each(|run| forget(run))
+}
+
+/// Removes a run, unless somebody is training in it.
+fn forget(run: &Path) -> Result<()> {
+    if !run.exists() {
+        return Ok(());
+    }
+    let _lock = RunFolder::open(run).ok().map(|run| run.lock()).transpose()?;
+    fs::remove_dir_all(run).with_context(|| run.display().to_string())
+}
+
+/// What is in a folder; nothing if it is not there.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.exists() {
+        return Ok(vec![]);
+    }
+    let read = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>();
+    read().with_context(|| folder.display().to_string())
 }
 
 /// Which test questions a run answers, in their order.

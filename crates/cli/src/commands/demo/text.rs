@@ -26,13 +26,18 @@ pub(super) fn title(objective: Objective) -> &'static str {
 
 pub(super) fn data(out: &mut dyn Write, folder: &Path, experiment: &Experiment) -> Result<()> {
     let (labeled, unlabeled) = (experiment.train_examples().len(), experiment.unlabeled_examples().len());
+    let tables = xpr_demo::DATABASE.matches("CREATE TABLE").count();
     writeln!(
         out,
-        "A film collection, invented and built in: {}",
+        "A film collection of {tables} tables, invented and built in: {}",
         folder.join(xpr_demo::DATABASE_FILE).display()
     )?;
-    writeln!(out, "{labeled} questions with their SQL to learn from, {unlabeled} questions without,")?;
-    writeln!(out, "{} other ones to test with, all worded differently.\n", experiment.test_examples().len())?;
+    writeln!(
+        out,
+        "{labeled} questions with their SQL and {unlabeled} without to learn from, {} to test with, worded in other ways.",
+        experiment.test_examples().len()
+    )?;
+    writeln!(out, "Stop it when you like: the same command goes on.\n")?;
     Ok(out.flush()?)
 }
 
