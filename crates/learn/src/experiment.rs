@@ -188,7 +188,7 @@ impl Experiment {
 
     /// The reward of the settings; `auto` as the labeled examples decide it.
     pub fn reward(&self) -> Reward {
-        self.config.learn.reward.decide(self.train.iter().map(|example| &example.outcome))
+        self.config.learn.reward.decide(self.train.iter().map(|example| self.task.finds(&example.outcome)))
     }
 
     /// A judge of programs, by the reward of the settings.

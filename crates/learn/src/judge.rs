@@ -13,7 +13,7 @@ use xpr_parser::Question;
 pub enum Reward {
     /// `non-empty` if nearly all labeled programs find something, and `executes` if nothing is often the right answer.
     Auto,
-    /// It runs and finds something: the paper's definition.
+    /// It runs and finds something: the paper's definition. In a database, a count of nothing finds nothing.
     NonEmpty,
     /// It runs: what the authors' public code does.
     Executes,
@@ -25,25 +25,17 @@ pub enum Reward {
 const NEARLY_ALL: f64 = 0.97;
 
 impl Reward {
-    /// The same with `auto` decided by what labeled programs come to.
-    pub fn decide<'o>(self, labeled: impl IntoIterator<Item = &'o Outcome>) -> Reward {
+    /// The same with `auto` decided by whether each labeled program finds something.
+    pub fn decide(self, labeled: impl IntoIterator<Item = bool>) -> Reward {
         if self != Reward::Auto {
             return self;
         }
         let (mut all, mut found) = (0, 0);
-        for outcome in labeled {
+        for finds in labeled {
             all += 1;
-            found += usize::from(matches!(outcome, Outcome::Value(_)));
+            found += usize::from(finds);
         }
         if found as f64 >= NEARLY_ALL * f64::from(all) { Reward::NonEmpty } else { Reward::Executes }
-    }
-
-    /// Whether an outcome is a success, as far as that can be said without a known answer.
-    pub fn accepts(self, outcome: &Outcome) -> bool {
-        match self {
-            Reward::NonEmpty => matches!(outcome, Outcome::Value(_)),
-            Reward::Auto | Reward::Executes | Reward::Denotation => outcome.executes(),
-        }
     }
 
     /// Its name in settings.
@@ -92,7 +84,15 @@ impl<'t> Judge<'t> {
         let outcome = self.runner.execute(&self.task.text(program, question));
         match (self.reward, answer) {
             (Reward::Denotation, Some(answer)) => self.task.answers(answer, &outcome),
-            (reward, _) => reward.accepts(&outcome),
+            _ => self.accepts(&outcome),
+        }
+    }
+
+    /// Whether an outcome is a success, as far as that can be said without a known answer.
+    pub fn accepts(&self, outcome: &Outcome) -> bool {
+        match self.reward {
+            Reward::NonEmpty => self.task.finds(outcome),
+            Reward::Auto | Reward::Executes | Reward::Denotation => outcome.executes(),
         }
     }
 
@@ -108,13 +108,10 @@ mod tests {
 
     #[test]
     fn auto_asks_the_labels() {
-        let (found, empty) = (Outcome::Value("(list)".into()), Outcome::Empty);
-        let decide = |empties: usize| {
-            Reward::Auto.decide([&found; 100].into_iter().chain(std::iter::repeat_n(&empty, empties)))
-        };
+        let decide = |empties: usize| Reward::Auto.decide((0..100 + empties).map(|program| program < 100));
         assert_eq!(decide(0), Reward::NonEmpty);
         assert_eq!(decide(3), Reward::NonEmpty);
         assert_eq!(decide(4), Reward::Executes);
-        assert_eq!(Reward::Denotation.decide([&empty]), Reward::Denotation);
+        assert_eq!(Reward::Denotation.decide([false]), Reward::Denotation);
     }
 }

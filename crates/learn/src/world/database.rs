@@ -12,7 +12,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::Example;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, same_answer};
+use xpr_exec::sqlite::{
+    Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
+};
 use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
 use xpr_lang::{Environment, Grammar, Language};
@@ -109,5 +111,10 @@ impl World for DatabaseWorld {
             (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
             _ => gold == guess,
         }
+    }
+
+    /// Any filter can be counted, so a count runs whatever is wrong with it; what it counts says whether something was found.
+    fn finds(&self, outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Value(answer) if answer_rows(answer) != ["0"])
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
 use xpr_data::pairs;
-use xpr_learn::{Experiment, Ranked, load_run, rank};
+use xpr_learn::{Experiment, Judge, Ranked, load_run, rank};
 use xpr_parser::Parser;
 
 /// Examples that are shown.
@@ -45,6 +45,7 @@ impl Running {
         // As training reads them: the labeled ones come first.
         let pairs = pairs::read(&config.data.folder.join(&config.data.labeled))?;
         let unlabeled = &pairs[pairs.len() - experiment.unlabeled_examples().len()..];
+        let judge = Judge::new(&task, reward)?;
         let mut runner = task.runner()?;
         let mut running = Running {
             reward: reward.name(),
@@ -61,7 +62,7 @@ impl Running {
             let found = model.candidates(&asked, config.learn.beam, None);
             for ((pair, question), candidates) in pairs.iter().zip(&questions).zip(&found) {
                 let (_, ranked) = rank(&task, &mut *runner, question, candidates);
-                let rewarded: Vec<bool> = ranked.iter().map(|(_, outcome)| reward.accepts(outcome)).collect();
+                let rewarded: Vec<bool> = ranked.iter().map(|(_, outcome)| judge.accepts(outcome)).collect();
                 running.candidates += rewarded.len();
                 running.rewarded += rewarded.iter().filter(|rewarded| **rewarded).count();
                 let Some(best) = rewarded.iter().position(|rewarded| *rewarded).filter(|&best| best > 0)
