@@ -34,7 +34,7 @@ fn printed(output: &Output) -> String {
 fn shape(text: &str) -> String {
     let mut shape = String::new();
     for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("    ") {
+        if let Some(rest) = line.strip_prefix("    ").filter(|rest| !rest.starts_with(' ')) {
             let label = rest.split_whitespace().next().filter(|word| ["first", "instead"].contains(word));
             shape
                 .push_str(&format!("    {}…\n", label.map_or_else(String::new, |label| format!("{label} "))));

@@ -188,7 +188,10 @@ impl Experiment {
 
     /// The reward of the settings; `auto` as the labeled examples decide it.
     pub fn reward(&self) -> Reward {
-        self.config.learn.reward.decide(self.train.iter().map(|example| self.task.finds(&example.outcome)))
+        let finds = |example: &LabeledExample| {
+            self.task.finds(&self.task.text(&example.program, &example.question), &example.outcome)
+        };
+        self.config.learn.reward.decide(self.train.iter().map(finds))
     }
 
     /// A judge of programs, by the reward of the settings.

@@ -13,7 +13,8 @@ use xpr_parser::Question;
 pub enum Reward {
     /// `non-empty` if nearly all labeled programs find something, and `executes` if nothing is often the right answer.
     Auto,
-    /// It runs and finds something: the paper's definition. In a database, a count of nothing finds nothing.
+    /// It runs and finds something: the paper's definition. In a database, a count of nothing
+    /// finds nothing, and neither does a query that gives constants alone.
     NonEmpty,
     /// It runs: what the authors' public code does.
     Executes,
@@ -81,17 +82,18 @@ impl<'t> Judge<'t> {
 
     /// Whether a program for a question is rewarded; `answer` is what the right one comes to, if that is known.
     pub fn rewards(&mut self, program: &Program, question: &Question, answer: Option<&Outcome>) -> bool {
-        let outcome = self.runner.execute(&self.task.text(program, question));
+        let program = self.task.text(program, question);
+        let outcome = self.runner.execute(&program);
         match (self.reward, answer) {
             (Reward::Denotation, Some(answer)) => self.task.answers(answer, &outcome),
-            _ => self.accepts(&outcome),
+            _ => self.accepts(&program, &outcome),
         }
     }
 
-    /// Whether an outcome is a success, as far as that can be said without a known answer.
-    pub fn accepts(&self, outcome: &Outcome) -> bool {
+    /// Whether a program with this outcome is a success, as far as that can be said without a known answer.
+    pub fn accepts(&self, program: &str, outcome: &Outcome) -> bool {
         match self.reward {
-            Reward::NonEmpty => self.task.finds(outcome),
+            Reward::NonEmpty => self.task.finds(program, outcome),
             Reward::Auto | Reward::Executes | Reward::Denotation => outcome.executes(),
         }
     }

@@ -197,8 +197,8 @@ impl Task {
     }
 
     /// Whether a program with this outcome found something.
-    pub fn finds(&self, outcome: &Outcome) -> bool {
-        self.world.finds(outcome)
+    pub fn finds(&self, program: &str, outcome: &Outcome) -> bool {
+        self.world.finds(program, outcome)
     }
 
     /// A question as the parser sees it.

@@ -36,7 +36,7 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
     fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool;
 
     /// Whether a program with this outcome found something.
-    fn finds(&self, outcome: &Outcome) -> bool {
+    fn finds(&self, _program: &str, outcome: &Outcome) -> bool {
         matches!(outcome, Outcome::Value(_))
     }
 }

@@ -62,7 +62,8 @@ impl Running {
             let found = model.candidates(&asked, config.learn.beam, None);
             for ((pair, question), candidates) in pairs.iter().zip(&questions).zip(&found) {
                 let (_, ranked) = rank(&task, &mut *runner, question, candidates);
-                let rewarded: Vec<bool> = ranked.iter().map(|(_, outcome)| judge.accepts(outcome)).collect();
+                let rewarded: Vec<bool> =
+                    ranked.iter().map(|(ranked, outcome)| judge.accepts(&ranked.program, outcome)).collect();
                 running.candidates += rewarded.len();
                 running.rewarded += rewarded.iter().filter(|rewarded| **rewarded).count();
                 let Some(best) = rewarded.iter().position(|rewarded| *rewarded).filter(|&best| best > 0)
