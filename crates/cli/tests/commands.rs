@@ -179,18 +179,6 @@ fn mistakes_are_explained() {
 }
 
 #[test]
-fn demo_shows_what_running_tells() {
-    let ran = xpr(&["demo"], b"");
-    assert!(ran.success);
-    let shown: String =
-        ran.stdout.lines().filter(|line| !line.contains("Building the world")).collect::<Vec<_>>().join("\n");
-    insta::assert_snapshot!(shown);
-
-    let json: serde_json::Value = serde_json::from_str(&xpr(&["demo", "--json"], b"").stdout).unwrap();
-    assert_eq!(json["questions"].as_array().unwrap().len(), 5);
-}
-
-#[test]
 fn objectives_can_be_asked_one_by_one() {
     let ran = xpr(&["objective", "sparse", "--log-probs=-0.5,-1.2,-2.3", "--rewarded=1,0,1"], b"");
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();

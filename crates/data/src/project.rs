@@ -148,12 +148,20 @@ impl Project {
     /// # Errors
     /// If a file cannot be written; those before it are then there, and the experiment is not.
     pub fn write(&self, settings: &ProjectSettings) -> Result<(), DataError> {
+        self.write_with(&settings.to_toml())
+    }
+
+    /// The same with the text of an experiment.
+    ///
+    /// # Errors
+    /// As [`Project::write`].
+    pub fn write_with(&self, experiment: &str) -> Result<(), DataError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| DataError::File { path, source }
         };
         fs::create_dir_all(&self.folder).map_err(failed(&self.folder))?;
-        let experiment = Content::Text(settings.to_toml());
+        let experiment = Content::Text(experiment.to_owned());
         for (name, content) in self
             .files
             .iter()

@@ -102,3 +102,24 @@ fn canonical_texts() {
         assert_eq!(program.actions().len().to_string(), length, "{canonical}");
     }
 }
+
+#[test]
+fn constants_alone_are_told_from_what_is_looked_up() {
+    let (schema, _) = parse(include_str!("queries/shop.sql"));
+    let table = schema.tables[0].name.clone();
+    let column = schema.tables[0].columns[0].name.clone();
+    let language = Sql::new(schema);
+    for (query, expected) in [
+        (format!("SELECT 'jazz' FROM {table}"), true),
+        (format!("SELECT 1, 'jazz' FROM {table} WHERE {column} = 1"), true),
+        ("SELECT 1 + 1".to_owned(), true),
+        (format!("SELECT 1, {column} FROM {table}"), false),
+        (format!("SELECT count(*) FROM {table}"), false),
+        (format!("SELECT * FROM {table}"), false),
+        (format!("SELECT EXISTS (SELECT 1 FROM {table})"), false),
+        (format!("SELECT 1 UNION SELECT {column} FROM {table}"), false),
+    ] {
+        let read = language.parse(&query).unwrap();
+        assert_eq!(read.gives_constants_alone(), expected, "{query}");
+    }
+}

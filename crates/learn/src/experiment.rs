@@ -176,10 +176,19 @@ impl Experiment {
 
     /// The reward of the settings; `auto` is agreement for a committee, and else as the labeled examples decide it.
     pub fn reward(&self) -> Reward {
-        if self.config.learn.reward == Reward::Auto && self.config.learn.committee > 0 {
-            return Reward::Agreement;
+        match self.config.learn.reward {
+            Reward::Auto if self.config.learn.committee > 0 => Reward::Agreement,
+            Reward::Auto => self.success(),
+            reward => reward,
         }
-        self.config.learn.reward.decide(self.train.iter().map(|example| &example.outcome))
+    }
+
+    /// What a program must do at least to be right, as the labeled examples decide it.
+    pub fn success(&self) -> Reward {
+        let finds = |example: &LabeledExample| {
+            self.task.finds(&self.task.text(&example.program, &example.question), &example.outcome)
+        };
+        Reward::least(self.train.iter().map(finds))
     }
 
     /// A judge of programs, by the reward of the settings.
@@ -187,7 +196,7 @@ impl Experiment {
     /// # Errors
     /// If the data cannot be opened any more.
     pub fn judge(&self) -> Result<Judge<'_>, TaskError> {
-        Judge::new(&self.task, self.reward())
+        Judge::new(&self.task, self.reward(), self.success())
     }
 
     /// What is evaluated on: the test examples, or held-out ones.

@@ -13,13 +13,15 @@ pub enum Reward {
     /// With a committee `agreement`; without, `non-empty` if nearly all labeled programs find something, and `executes` if
     /// nothing is often the right answer.
     Auto,
-    /// It runs and finds something: the paper's definition.
+    /// It runs and finds something: the paper's definition. In a database, a count of nothing
+    /// finds nothing, and neither does a query that gives constants alone.
     NonEmpty,
     /// It runs: what the authors' public code does.
     Executes,
     /// It finds the known answer of its question; where none is known, it runs.
     Denotation,
-    /// It comes to what most of the probability of its question's candidates comes to.
+    /// Of what labels ask for at least, as `auto` has it without a committee, it comes to what most of the probability of its
+    /// question's candidates comes to.
     Agreement,
 }
 
@@ -27,15 +29,12 @@ pub enum Reward {
 const NEARLY_ALL: f64 = 0.97;
 
 impl Reward {
-    /// The same with `auto` decided by what labeled programs come to.
-    pub fn decide<'o>(self, labeled: impl IntoIterator<Item = &'o Outcome>) -> Reward {
-        if self != Reward::Auto {
-            return self;
-        }
+    /// What a program must do at least to be right: find something, if nearly every labeled one does, or else run.
+    pub fn least(labeled_finds: impl IntoIterator<Item = bool>) -> Reward {
         let (mut all, mut found) = (0, 0);
-        for outcome in labeled {
+        for finds in labeled_finds {
             all += 1;
-            found += usize::from(matches!(outcome, Outcome::Value(_)));
+            found += usize::from(finds);
         }
         if found as f64 >= NEARLY_ALL * f64::from(all) { Reward::NonEmpty } else { Reward::Executes }
     }
@@ -57,6 +56,7 @@ pub struct Judge<'t> {
     task: &'t Task,
     runner: Remembering<Box<dyn Executor + 't>>,
     reward: Reward,
+    least: Reward,
 }
 
 /// Bytes of outcomes that are remembered.
@@ -69,12 +69,12 @@ impl fmt::Debug for Judge<'_> {
 }
 
 impl<'t> Judge<'t> {
-    /// A judge that knows nothing yet.
+    /// A judge that has run nothing yet; `least` is what programs must do at least where they are to agree.
     ///
     /// # Errors
     /// If the data cannot be opened any more.
-    pub fn new(task: &'t Task, reward: Reward) -> Result<Self, TaskError> {
-        Ok(Judge { task, runner: Remembering::new(task.runner()?, REMEMBERED), reward })
+    pub fn new(task: &'t Task, reward: Reward, least: Reward) -> Result<Self, TaskError> {
+        Ok(Judge { task, runner: Remembering::new(task.runner()?, REMEMBERED), reward, least })
     }
 
     /// What programs are about.
@@ -89,33 +89,37 @@ impl<'t> Judge<'t> {
         question: &Question,
         answer: Option<&Outcome>,
     ) -> Vec<bool> {
-        let outcomes: Vec<Outcome> = candidates
-            .iter()
-            .map(|candidate| self.runner.execute(&self.task.text(&candidate.program, question)))
-            .collect();
+        let (mut accepted, mut outcomes) = (Vec::new(), Vec::new());
+        for candidate in candidates {
+            let program = self.task.text(&candidate.program, question);
+            let outcome = self.runner.execute(&program);
+            accepted.push(self.accepts(&program, &outcome));
+            outcomes.push(outcome);
+        }
         match (self.reward, answer) {
-            (Reward::NonEmpty, _) => {
-                outcomes.iter().map(|outcome| matches!(outcome, Outcome::Value(_))).collect()
-            }
             (Reward::Denotation, Some(answer)) => {
                 outcomes.iter().map(|outcome| self.task.answers(answer, outcome)).collect()
             }
-            (Reward::Agreement, _) => self.agreeing(candidates, &outcomes),
-            (Reward::Auto | Reward::Executes | Reward::Denotation, _) => {
-                outcomes.iter().map(Outcome::executes).collect()
-            }
+            (Reward::Agreement, _) => self.agreeing(candidates, &accepted, &outcomes),
+            _ => accepted,
         }
     }
 
-    /// Which candidates come to what has most of the probability; of equal ones, what the better candidate comes to.
-    fn agreeing(&self, candidates: &[Candidate], outcomes: &[Outcome]) -> Vec<bool> {
+    /// Whether a program with this outcome is a success, as far as that can be said of it alone and without a known answer.
+    pub fn accepts(&self, program: &str, outcome: &Outcome) -> bool {
+        let reward = if self.reward == Reward::Agreement { self.least } else { self.reward };
+        match reward {
+            Reward::NonEmpty => self.task.finds(program, outcome),
+            _ => outcome.executes(),
+        }
+    }
+
+    /// Which of the accepted candidates come to what has most of the probability; of equal ones, what the better candidate comes to.
+    fn agreeing(&self, candidates: &[Candidate], accepted: &[bool], outcomes: &[Outcome]) -> Vec<bool> {
         // The first candidate of each answer, and the answer's probability.
         let mut answers: Vec<(usize, f64)> = Vec::new();
-        for (place, (candidate, outcome)) in candidates.iter().zip(outcomes).enumerate() {
-            if !outcome.executes() {
-                continue;
-            }
-            let probability = f64::from(candidate.log_probability).exp();
+        for (place, outcome) in outcomes.iter().enumerate().filter(|(place, _)| accepted[*place]) {
+            let probability = f64::from(candidates[place].log_probability).exp();
             match answers.iter_mut().find(|(first, _)| self.task.answers(&outcomes[*first], outcome)) {
                 Some((_, sum)) => *sum += probability,
                 None => answers.push((place, probability)),
@@ -127,11 +131,10 @@ impl<'t> Judge<'t> {
                 best = Some((first, sum));
             }
         }
-        let Some((first, _)) = best else { return vec![false; outcomes.len()] };
-        outcomes
-            .iter()
-            .map(|outcome| outcome.executes() && self.task.answers(&outcomes[first], outcome))
-            .collect()
+        let agrees = |(accepted, outcome): (&bool, &Outcome)| {
+            *accepted && best.is_some_and(|(first, _)| self.task.answers(&outcomes[first], outcome))
+        };
+        accepted.iter().zip(outcomes).map(agrees).collect()
     }
 
     /// The share of programs that did not have to be run.
@@ -145,14 +148,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn auto_asks_the_labels() {
-        let (found, empty) = (Outcome::Value("(list)".into()), Outcome::Empty);
-        let decide = |empties: usize| {
-            Reward::Auto.decide([&found; 100].into_iter().chain(std::iter::repeat_n(&empty, empties)))
-        };
-        assert_eq!(decide(0), Reward::NonEmpty);
-        assert_eq!(decide(3), Reward::NonEmpty);
-        assert_eq!(decide(4), Reward::Executes);
-        assert_eq!(Reward::Denotation.decide([&empty]), Reward::Denotation);
+    fn labels_say_what_a_program_must_do_at_least() {
+        let least = |empties: usize| Reward::least((0..100 + empties).map(|program| program < 100));
+        assert_eq!(least(0), Reward::NonEmpty);
+        assert_eq!(least(3), Reward::NonEmpty);
+        assert_eq!(least(4), Reward::Executes);
     }
 }

@@ -194,6 +194,11 @@ impl Task {
         self.world.answers(gold, guess)
     }
 
+    /// Whether a program with this outcome found something.
+    pub fn finds(&self, program: &str, outcome: &Outcome) -> bool {
+        self.world.finds(program, outcome)
+    }
+
     /// A question as the parser sees it.
     pub fn question(&self, utterance: &str) -> Question {
         match self.world.surroundings(utterance, self.scene.grammar()) {

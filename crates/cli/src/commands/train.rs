@@ -33,9 +33,9 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
         (folder, config)
     };
     let experiment = Experiment::load(config)?.with_members(arguments.members.clone());
-    let mut progress = Progress::new(&experiment);
+    let mut progress = Progress::new(&experiment, experiment.config().data.name());
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
-    progress.bar.finish_and_clear();
+    progress.finish();
     write_evaluation(out, &evaluation, arguments.json)
 }
 
@@ -48,7 +48,7 @@ fn choose_weight(config: &Config, weights: &[f64], folder: &Path) -> Result<f64>
     }
     let tried = tuning::tune(config, weights, folder, |weight, experiment| {
         let _ = writeln!(io::stderr(), "learn.weight {weight}");
-        Progress::new(experiment)
+        Progress::new(experiment, experiment.config().data.name())
     })?;
     for tuning::Tried { weight, evaluation } in &tried {
         let accuracy = 100.0 * evaluation.accuracy;
@@ -87,7 +87,7 @@ pub(super) fn step_in(line: &str) -> Option<(usize, usize)> {
 }
 
 /// A bar on a terminal, plain lines elsewhere.
-struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
     last_line: Instant,
@@ -98,7 +98,8 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(experiment: &Experiment) -> Self {
+    /// The progress of an experiment that goes by a name.
+    pub(super) fn new(experiment: &Experiment, name: &str) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let bar = if is_terminal {
             ProgressBar::new(experiment.config().train.steps as u64)
@@ -109,8 +110,7 @@ impl Progress {
             bar.set_style(style);
         }
         let line = format!(
-            "{}: {} labeled, {} unlabeled and {} test questions",
-            experiment.config().data.name(),
+            "{name}: {} labeled, {} unlabeled and {} test questions",
             experiment.train_examples().len(),
             experiment.unlabeled_examples().len(),
             experiment.test_examples().len()
@@ -140,6 +140,11 @@ impl Progress {
             loss: f64::NAN,
             seconds: f64::NAN,
         }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -66,7 +66,7 @@ impl Database {
     /// When it is not, or cannot be read without leaving a trace.
     pub fn open(path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
         let path = path.as_ref().to_owned();
-        if !memory::install() {
+        if !memory::prepare_engine() {
             return Err(DatabaseError::EngineInUse);
         }
         let write_ahead = read_header(&path)?[MODE] == 2;

@@ -197,6 +197,16 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_is_its_rows() {
+        assert_eq!(
+            answer_rows("(list (2 \"a)(\") (1 null))"),
+            Some(vec![vec!["2".into(), "a)(".into()], vec!["1".into(), "null".into()]])
+        );
+        assert_eq!(answer_rows("(bag (0))"), Some(vec![vec!["0".into()]]));
+        assert_eq!(answer_rows("(list)"), None);
+    }
+
+    #[test]
     fn order_counts_where_gold_has_one() {
         let (bag, list, turned) = ("(bag (1 \")(\") (2))", "(list (1 \")(\") (2))", "(list (2) (1 \")(\"))");
         assert!(same_answer(bag, list) && same_answer(bag, turned) && same_answer(list, list));

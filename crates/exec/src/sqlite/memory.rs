@@ -47,8 +47,9 @@ impl Drop for Budget {
     }
 }
 
-/// Gives SQLite the counting allocator. Has to come before anything else is asked of SQLite; says whether it did.
-pub(super) fn install() -> bool {
+/// Gives SQLite the allocator that lets queries be limited. Has to come before anything else is asked of SQLite, so a program that
+/// uses SQLite itself before it opens a [`Database`](super::Database) calls this first; says whether it came in time.
+pub fn prepare_engine() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
     *INSTALLED.get_or_init(|| {
         let methods = ffi::sqlite3_mem_methods {

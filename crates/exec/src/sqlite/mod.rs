@@ -37,6 +37,7 @@ mod values;
 pub use database::Database;
 pub use denotation::{answer_rows, same_answer};
 pub use error::DatabaseError;
+pub use memory::prepare_engine;
 pub use runner::{Check, Checked, QueryLimits, SqliteRunner};
 pub use tables::{ReadingProgress, Watch};
 pub use values::{LONGEST_SPAN, MatchQuality, ValueCandidate, ValueIndex, ValueKind, ValueLimits};

@@ -41,6 +41,29 @@ impl Query {
         }
     }
 
+    /// Whether it gives constants alone, and so nothing of the database; `SELECT 'jazz' FROM album` does.
+    pub fn gives_constants_alone(&self) -> bool {
+        let is_constant = |output: &Output| match output {
+            Output::All | Output::AllOf(_) => false,
+            Output::Expr(expr) => {
+                let mut looks_up = false;
+                expr.visit(&mut |expr| {
+                    looks_up |= matches!(
+                        expr,
+                        Expr::Column(_)
+                            | Expr::Unbound(_)
+                            | Expr::CountRows
+                            | Expr::Query(_)
+                            | Expr::InQuery(..)
+                            | Expr::Exists(_)
+                    );
+                });
+                !looks_up
+            }
+        };
+        self.parts().all(|select| select.outputs.iter().all(is_constant))
+    }
+
     /// The literals a program for this query points to, each once, in the order of the text.
     ///
     /// A pattern `%x%` of `LIKE` points to `x`, for that is what a question says.

@@ -12,7 +12,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::Example;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, same_answer};
+use xpr_exec::sqlite::{
+    Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
+};
 use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
 use xpr_lang::{Environment, Grammar, Language};
@@ -109,5 +111,13 @@ impl World for DatabaseWorld {
             (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
             _ => gold == guess,
         }
+    }
+
+    /// Two kinds of queries run whatever the question is, and a parser that is rewarded for them writes nothing else: those that count,
+    /// of which one that counts nothing found nothing, and those that give constants back.
+    fn finds(&self, program: &str, outcome: &Outcome) -> bool {
+        let Outcome::Value(answer) = outcome else { return false };
+        answer_rows(answer).is_none_or(|rows| rows != [["0"]])
+            && !self.language.parse(program).is_ok_and(|query| query.gives_constants_alone())
     }
 }

@@ -34,4 +34,9 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
 
     /// Whether a program with the outcome `guess` answers what one with the outcome `gold` answers.
     fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool;
+
+    /// Whether a program with this outcome found something.
+    fn finds(&self, _program: &str, outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Value(_))
+    }
 }

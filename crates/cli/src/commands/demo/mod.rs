@@ -1,0 +1,239 @@
+//! `xpr demo`: the main job from beginning to end, on a database that is built in.
+//!
+//! A parser is trained with few labels (the lower bound), with the same labels and questions nobody labeled, and with all labels
+//! (the upper bound). Between the first and the second it is shown what running programs tells. Everything that is
+//! printed was measured in this folder.
+
+mod running;
+mod text;
+
+use super::train::Progress;
+use super::{use_threads, write_json};
+use crate::arguments::DemoArguments;
+use anyhow::{Context, Result};
+use running::Running;
+use serde::Serialize;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use xpr_data::EXPERIMENT;
+use xpr_learn::objectives::Objective;
+use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, load_run, rank};
+use xpr_parser::Parser;
+
+/// The objectives that the paper compares.
+const COMPARED: [Objective; 5] =
+    [Objective::SelfTraining, Objective::TopK, Objective::Repulsion, Objective::Gentle, Objective::Sparse];
+
+/// All that the demo found out.
+#[derive(Serialize)]
+struct Findings {
+    folder: PathBuf,
+    seed: u64,
+    /// What running programs tells the model of the lower bound.
+    running: Running,
+    /// The lower bound first, the upper bound last.
+    runs: Vec<Trained>,
+    answers: Vec<Answer>,
+    seconds: f64,
+}
+
+/// A parser of the comparison.
+#[derive(Serialize)]
+struct Trained {
+    name: &'static str,
+    run: PathBuf,
+    labeled: usize,
+    unlabeled: usize,
+    evaluation: Evaluation,
+    /// Which test questions it answers.
+    right: Vec<bool>,
+    /// None if it was trained before.
+    seconds: Option<f64>,
+}
+
+/// A question and what was answered.
+#[derive(Serialize)]
+struct Answer {
+    question: &'static str,
+    /// The best program that executes, or the best.
+    chosen: Ranked,
+    milliseconds: f64,
+}
+
+pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> {
+    let start = Instant::now();
+    use_threads(arguments.threads)?;
+    let demo = Demo::open(arguments)?;
+    // Who asked for JSON gets nothing else.
+    let mut nowhere = std::io::sink();
+    let told: &mut dyn Write = if arguments.json { &mut nowhere } else { &mut *out };
+
+    let experiment = demo.experiment(&["learn.objective=none"])?;
+    text::data(told, &demo.folder, &experiment)?;
+    let lower = demo.train("lower bound", "lower-bound", &experiment)?;
+    text::trained(told, &lower)?;
+    let running = Running::observe(&lower.run, &experiment)?;
+    text::running(told, &running)?;
+
+    let mut runs = vec![lower];
+    let objectives = if arguments.all { &COMPARED[..] } else { &[Objective::Sparse] };
+    for objective in objectives {
+        let experiment = demo.experiment(&[&format!("learn.objective={}", objective.name())])?;
+        let trained = demo.train(text::title(*objective), objective.name(), &experiment)?;
+        text::trained(told, &trained)?;
+        runs.push(trained);
+    }
+    let learned = runs.last().map(|trained| trained.run.clone()).unwrap_or_default();
+    let experiment = demo.experiment(&["learn.objective=none", "data.fraction=1.0"])?;
+    let upper = demo.train("upper bound", "upper-bound", &experiment)?;
+    text::trained(told, &upper)?;
+    runs.push(upper);
+    text::comparison(told, &runs)?;
+
+    let answers = ask(&learned)?;
+    text::answers(told, &answers)?;
+    text::next(told, &demo.folder, &learned)?;
+    // The report of these runs goes here: `runs` has their folders, in the order of the table.
+    let seconds = start.elapsed().as_secs_f64();
+    text::time(told, seconds)?;
+    match arguments.json {
+        true => {
+            let folder = demo.folder;
+            write_json(out, &Findings { folder, seed: arguments.seed, running, runs, answers, seconds })
+        }
+        false => Ok(()),
+    }
+}
+
+/// The demo's folder, and how parsers are trained in it.
+struct Demo<'a> {
+    folder: PathBuf,
+    arguments: &'a DemoArguments,
+}
+
+impl<'a> Demo<'a> {
+    /// Writes the project folder. Runs in it that learned from something else go.
+    fn open(arguments: &'a DemoArguments) -> Result<Self> {
+        let demo = Demo { folder: arguments.out.clone(), arguments };
+        let as_before = xpr_demo::write(&demo.folder)?;
+        if !as_before {
+            for seed in entries(&demo.folder.join("runs"))? {
+                forget_all(&seed)?;
+            }
+        } else if arguments.fresh {
+            forget_all(&demo.runs())?;
+        }
+        Ok(demo)
+    }
+
+    /// Where the runs of this seed are.
+    fn runs(&self) -> PathBuf {
+        self.folder.join("runs").join(format!("seed-{}", self.arguments.seed))
+    }
+
+    /// The demo's experiment with some settings changed; those of the command line win.
+    fn experiment(&self, settings: &[&str]) -> Result<Experiment> {
+        let mut all = vec![format!("train.seed={}", self.arguments.seed)];
+        all.extend(settings.iter().map(|&setting| setting.to_owned()));
+        all.extend(self.arguments.set.iter().cloned());
+        let config = Config::read(Some(&self.folder.join(EXPERIMENT)), &all)?;
+        Ok(Experiment::load(config)?)
+    }
+
+    /// Trains a parser; or goes on with it, or takes it as it is, if that was begun or done before.
+    fn train(&self, name: &'static str, folder: &str, experiment: &Experiment) -> Result<Trained> {
+        let path = self.runs().join(folder);
+        let before = RunFolder::open(&path).ok();
+        let before = before.filter(|run| {
+            Config::read(Some(&run.path("config.toml")), &[])
+                .is_ok_and(|before| before == *experiment.config())
+        });
+        if before.is_none() {
+            forget(&path)?;
+        }
+        let start = Instant::now();
+        let (evaluation, run, seconds) = match before {
+            Some(run) if run.has("evaluation.json") => {
+                let evaluation = serde_json::from_slice(&run.read("evaluation.json")?)
+                    .with_context(|| run.path("evaluation.json").display().to_string())?;
+                (evaluation, run, None)
+            }
+            before => {
+                let resume = before.is_some();
+                let run = before.map_or_else(|| RunFolder::create(&path), Ok)?;
+                let mut progress = Progress::new(experiment, name);
+                let evaluation = experiment.run(&run, resume, &mut progress)?;
+                progress.finish();
+                (evaluation, run, Some(start.elapsed().as_secs_f64()))
+            }
+        };
+        Ok(Trained {
+            name,
+            labeled: experiment.train_examples().len(),
+            unlabeled: match experiment.config().learn.objective {
+                Some(_) => experiment.unlabeled_examples().len(),
+                None => 0,
+            },
+            evaluation,
+            right: right_answers(&run)?,
+            run: path,
+            seconds,
+        })
+    }
+}
+
+/// Removes the runs in a folder.
+fn forget_all(runs: &Path) -> Result<()> {
+    entries(runs)?.iter().try_for_each(|run| forget(run))
+}
+
+/// Removes a run, unless somebody is training in it.
+fn forget(run: &Path) -> Result<()> {
+    if !run.exists() {
+        return Ok(());
+    }
+    let _lock = RunFolder::open(run).ok().map(|run| run.lock()).transpose()?;
+    fs::remove_dir_all(run).with_context(|| run.display().to_string())
+}
+
+/// What is in a folder; nothing if it is not there.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.exists() {
+        return Ok(vec![]);
+    }
+    let read = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>();
+    read().with_context(|| folder.display().to_string())
+}
+
+/// Which test questions a run answers, in their order.
+fn right_answers(run: &RunFolder) -> Result<Vec<bool>> {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        correct: bool,
+    }
+    let content = run.read("predictions.jsonl")?;
+    let lines = serde_json::Deserializer::from_slice(&content).into_iter::<Line>();
+    let right: Result<Vec<bool>, _> = lines.map(|line| line.map(|line| line.correct)).collect();
+    right.with_context(|| run.path("predictions.jsonl").display().to_string())
+}
+
+/// Asks a trained parser questions that are new to it.
+fn ask(run: &Path) -> Result<Vec<Answer>> {
+    let (_, config, task, model) = load_run(run)?;
+    let mut runner = task.runner()?;
+    let mut answers = Vec::new();
+    for question in xpr_demo::QUESTIONS {
+        let start = Instant::now();
+        let asked = task.question(question);
+        let candidates = model.candidates(&[&asked], config.eval.beam, None);
+        let found = candidates.first().map_or(&[][..], Vec::as_slice);
+        let (chosen, mut ranked) = rank(&task, &mut *runner, &asked, found);
+        let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
+        if chosen < ranked.len() {
+            answers.push(Answer { question, chosen: ranked.swap_remove(chosen).0, milliseconds });
+        }
+    }
+    Ok(answers)
+}

@@ -1,0 +1,110 @@
+//! The whole demo through the binary, with parsers too small to be any good.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the demo in a folder.
+fn demo(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+    command.current_dir(folder).env_remove("XPR_DATA").env_remove("XPR_EMBEDDINGS").arg("demo");
+    for setting in [
+        "train.steps=40",
+        "train.checkpoint=20",
+        "learn.start=20",
+        "learn.beam=4",
+        "eval.beam=2",
+        "model.hidden=32",
+        "model.heads=4",
+        "model.feed_forward=32",
+    ] {
+        command.args(["--set", setting]);
+    }
+    command.args(arguments).output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What does not depend on what was learned: numbers are N, and of programs and answers only that they are there.
+fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("    ").filter(|rest| !rest.starts_with(' ')) {
+            let label = rest.split_whitespace().next().filter(|word| ["first", "instead"].contains(word));
+            shape
+                .push_str(&format!("    {}…\n", label.map_or_else(String::new, |label| format!("{label} "))));
+            continue;
+        }
+        let mut words = Vec::new();
+        for word in line.split_whitespace() {
+            let is_number = word.bytes().any(|byte| byte.is_ascii_digit()) && !word.contains('/');
+            words.push(if is_number { "N" } else { word });
+        }
+        shape.push_str(&format!("{}\n", words.join(" ")));
+    }
+    shape
+}
+
+#[test]
+fn the_demo_trains_compares_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = demo(folder.path(), &[]);
+    let text = printed(&output);
+    // Which examples there are depends on what was learned.
+    let (before, rest) = text.split_once("training never sees).\n").unwrap();
+    let (_, after) = rest.split_once("\nsparse MML, from").unwrap();
+    insta::assert_snapshot!(shape(&format!("{before}training never sees).\n…\nsparse MML, from{after}")));
+    let progress = String::from_utf8(output.stderr).unwrap();
+    for line in
+        ["lower bound: 169 labeled", "sparse MML: 169 labeled", "upper bound: 564 labeled", "step 40/40"]
+    {
+        assert!(progress.contains(line), "{progress}");
+    }
+
+    // Given again, nothing is trained, and the same is found.
+    let again = demo(folder.path(), &["--json"]);
+    assert!(!String::from_utf8(again.stderr.clone()).unwrap().contains("step"));
+    let found: Value = serde_json::from_str(&printed(&again)).unwrap();
+    let runs = found["runs"].as_array().unwrap();
+    let names: Vec<&str> = runs.iter().map(|run| run["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["lower bound", "sparse MML", "upper bound"]);
+    for run in runs {
+        assert_eq!(run["seconds"], Value::Null);
+        assert_eq!(run["right"].as_array().unwrap().len(), 214);
+        let accuracy = format!("{:.1} %", 100.0 * run["evaluation"]["accuracy"].as_f64().unwrap());
+        assert!(text.contains(&accuracy), "{accuracy} is not in {text}");
+    }
+    assert_eq!(found["answers"].as_array().unwrap().len(), 5);
+    let running = &found["running"];
+    assert_eq!((&running["questions"], &running["candidates"]), (&395.into(), &(395 * 4).into()));
+
+    // A run that was stopped is gone on with, and one with other settings begun anew.
+    let lower = folder.path().join("xpr-demo/runs/seed-0/lower-bound");
+    let weights = fs::read(lower.join("model.safetensors")).unwrap();
+    fs::remove_file(lower.join("evaluation.json")).unwrap();
+    let resumed = demo(folder.path(), &["--json"]);
+    assert!(String::from_utf8(resumed.stderr).unwrap().contains("going on after step 40"));
+    let other = demo(folder.path(), &["--json", "--set", "train.steps=41"]);
+    assert!(String::from_utf8(other.stderr).unwrap().contains("step 41/41"));
+    assert_ne!(fs::read(lower.join("model.safetensors")).unwrap(), weights);
+}
+
+#[test]
+fn the_demo_leaves_other_folders_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("mine")).unwrap();
+    fs::write(folder.path().join("mine/train.tsv"), "mine").unwrap();
+    let output = demo(folder.path(), &["--out", "mine"]);
+    assert!(!output.status.success());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        error,
+        "error: mine has files in it that are not the demo's; name another folder with --out\n"
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("mine/train.tsv")).unwrap(), "mine");
+}
