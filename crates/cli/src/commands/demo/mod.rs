@@ -21,6 +21,7 @@ use xpr_data::EXPERIMENT;
 use xpr_learn::objectives::Objective;
 use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, load_run, rank};
 use xpr_parser::Parser;
+use xpr_report::{Report, write_file};
 
 /// The objectives that the paper compares.
 const COMPARED: [Objective; 5] =
@@ -36,6 +37,8 @@ struct Findings {
     /// The lower bound first, the upper bound last.
     runs: Vec<Trained>,
     answers: Vec<Answer>,
+    /// The page with all of it.
+    report: PathBuf,
     seconds: f64,
 }
 
@@ -94,14 +97,19 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
 
     let answers = ask(&learned)?;
     text::answers(told, &answers)?;
-    text::next(told, &demo.folder, &learned)?;
-    // The report of these runs goes here: `runs` has their folders, in the order of the table.
+    let report = demo.folder.join("report.html");
+    let folders: Vec<PathBuf> = runs.iter().map(|trained| trained.run.clone()).collect();
+    write_file(&report, &Report::read(&folders, None)?.to_html())?;
+    text::next(told, &demo.folder, &learned, &report)?;
     let seconds = start.elapsed().as_secs_f64();
     text::time(told, seconds)?;
     match arguments.json {
         true => {
             let folder = demo.folder;
-            write_json(out, &Findings { folder, seed: arguments.seed, running, runs, answers, seconds })
+            write_json(
+                out,
+                &Findings { folder, seed: arguments.seed, running, runs, answers, report, seconds },
+            )
         }
         false => Ok(()),
     }
@@ -139,7 +147,8 @@ impl<'a> Demo<'a> {
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
         let config = Config::read(Some(&self.folder.join(EXPERIMENT)), &all)?;
-        Ok(Experiment::load(config)?)
+        // All objectives hear the same committee.
+        Ok(Experiment::load(config)?.with_members(Some(self.runs().join("members"))))
     }
 
     /// Trains a parser; or goes on with it, or takes it as it is, if that was begun or done before.

@@ -134,7 +134,8 @@ pub(super) fn answers(out: &mut dyn Write, answers: &[Answer]) -> Result<()> {
     Ok(out.flush()?)
 }
 
-pub(super) fn next(out: &mut dyn Write, folder: &Path, run: &Path) -> Result<()> {
+pub(super) fn next(out: &mut dyn Write, folder: &Path, run: &Path, report: &Path) -> Result<()> {
+    writeln!(out, "\nEvery answer, and how the parsers learned, for a browser: {}", report.display())?;
     writeln!(
         out,
         "\nNext, a question of your own (the tables are in {}):",
