@@ -24,7 +24,7 @@ impl Demo {
     fn new() -> Demo {
         let folder = tempfile::tempdir().unwrap();
         assert!(!xpr_demo::write(folder.path()).unwrap());
-        let database = Database::open(&folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
+        let database = Database::open(folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
         let schema = database.schema().unwrap();
         let values =
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));
