@@ -84,14 +84,15 @@ fn the_demo_trains_compares_and_answers() {
     assert_eq!((&running["questions"], &running["candidates"]), (&395.into(), &(395 * 4).into()));
 
     // A run that was stopped is gone on with, and one with other settings begun anew.
-    let lower = folder.path().join("xpr-demo/runs/seed-0/lower-bound");
-    let weights = fs::read(lower.join("model.safetensors")).unwrap();
-    fs::remove_file(lower.join("evaluation.json")).unwrap();
+    let sparse = folder.path().join("xpr-demo/runs/seed-0/sparse");
+    let weights = fs::read(sparse.join("model.safetensors")).unwrap();
+    fs::remove_file(sparse.join("evaluation.json")).unwrap();
     let resumed = demo(folder.path(), &["--json"]);
     assert!(String::from_utf8(resumed.stderr).unwrap().contains("going on after step 40"));
     let other = demo(folder.path(), &["--json", "--set", "train.steps=41"]);
     assert!(String::from_utf8(other.stderr).unwrap().contains("step 41/41"));
-    assert_ne!(fs::read(lower.join("model.safetensors")).unwrap(), weights);
+    assert_ne!(fs::read(sparse.join("model.safetensors")).unwrap(), weights);
+    assert!(folder.path().join("xpr-demo/report.html").is_file());
 }
 
 #[test]

@@ -36,7 +36,13 @@ fn folder() -> tempfile::TempDir {
 
 fn xpr(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
-    command.current_dir(folder).args(arguments).env_remove("XPR_DATA").output().unwrap()
+    command
+        .current_dir(folder)
+        .args(arguments)
+        .env_remove("XPR_DATA")
+        .env_remove("XPR_EMBEDDINGS")
+        .output()
+        .unwrap()
 }
 
 fn printed(output: &Output) -> String {

@@ -17,7 +17,10 @@ pub fn binomial_interval(successes: usize, trials: usize) -> (f64, f64) {
     let (n, share) = (trials as f64, successes as f64 / trials as f64);
     let middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z / (1.0 + Z * Z / n) * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    ((middle - half).max(0.0), (middle + half).min(1.0))
+    // At the ends it is exact, whatever rounding says.
+    let low = if successes == 0 { 0.0 } else { (middle - half).max(0.0) };
+    let high = if successes == trials { 1.0 } else { (middle + half).min(1.0) };
+    (low, high)
 }
 
 /// The card of a model that was trained and evaluated.
