@@ -69,4 +69,9 @@ pub trait Environment {
 
     /// Every relation between two items; pairs not listed are unrelated.
     fn relations(&self) -> &[Relation];
+
+    /// The item that a program must name before it names this one, if there is such: of a column, its table.
+    fn after(&self, _item: ItemId) -> Option<ItemId> {
+        None
+    }
 }

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table, Value, check};
-use xpr_lang::{Environment, Language, Program};
+use xpr_lang::{Action, Environment, Language, Program};
 
 /// The schema and the queries of a file.
 fn parse(file: &str) -> (Schema, Vec<&str>) {
@@ -50,6 +50,14 @@ fn round_trip(language: &Sql, fixed: &SqlEnvironment, text: &str) -> Result<(Str
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let program = language.read(text, &grammar, &environment).map_err(|error| error.to_string())?;
     assert_eq!(language.decode(&program, &environment), query, "{text}");
+    // A search that offers columns of named tables only can find it.
+    let mut named = Vec::new();
+    for action in program.actions() {
+        if let Action::Item(item) = action {
+            assert!(environment.after(*item).is_none_or(|table| named.contains(&table)), "{text}");
+            named.push(*item);
+        }
+    }
     let canonical = language.write(&program, &grammar, &environment);
     assert_eq!(language.read(&canonical, &grammar, &environment).as_ref(), Ok(&program), "{canonical}");
     Ok((canonical, program))

@@ -11,7 +11,7 @@
 
 use crate::encoder::{Affine, Frame, Memory};
 use crate::{Ablation, ModelConfig};
-use xpr_lang::{Action, Derivation, Grammar, TypeId};
+use xpr_lang::{Action, Derivation, Grammar, ItemId, TypeId};
 use xpr_nn::layers::{Choice, Segment};
 use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
 
@@ -68,11 +68,13 @@ pub(crate) struct Partial {
     pub(crate) derivation: Derivation,
     parents: Vec<Option<usize>>,
     pub(crate) last: Option<Action>,
+    /// The items it names.
+    pub(crate) named: Vec<ItemId>,
 }
 
 impl Partial {
     pub(crate) fn new(grammar: &Grammar) -> Self {
-        Partial { derivation: Derivation::new(grammar), parents: vec![None], last: None }
+        Partial { derivation: Derivation::new(grammar), parents: vec![None], last: None, named: vec![] }
     }
 
     /// What the next step depends on; none if the program is complete.
@@ -87,9 +89,12 @@ impl Partial {
             return false;
         }
         self.parents.pop();
-        if let Action::Rule(rule) = action {
-            let arguments = grammar.arguments(action).len();
-            self.parents.extend(std::iter::repeat_n(Some(rule.index()), arguments));
+        match action {
+            Action::Rule(rule) => {
+                let arguments = grammar.arguments(action).len();
+                self.parents.extend(std::iter::repeat_n(Some(rule.index()), arguments));
+            }
+            Action::Item(item) => self.named.push(item),
         }
         self.last = Some(action);
         true
@@ -276,10 +281,14 @@ impl Decoder {
                 let program = &programs[index];
                 let Some(&action) = program.actions.get(step) else { break };
                 let Some(input) = partial.input(program.question) else { break };
-                choices.push(Choice {
-                    allowed: question_of(index).allowed(frame.scene, input.expected).clone(),
-                    chosen: frame.scene.column(action),
-                });
+                let question = question_of(index);
+                let chosen = frame.scene.column(action);
+                let mut allowed = question.allowed(frame.scene, input.expected, &partial.named);
+                // A program that somebody else wrote may name things in an order of its own.
+                if !allowed.contains(&chosen) {
+                    allowed = question.allowed_at_all(frame.scene, input.expected);
+                }
+                choices.push(Choice { allowed, chosen });
                 inputs.push(input);
                 rows_of.push(index);
                 active += 1;

@@ -125,7 +125,7 @@ fn describe(setting: &Setting) -> String {
                     Some(Action::Item(item)) => format!("\"item {}\"", item.0),
                 };
                 let parent = input.parent.map_or("null".to_owned(), |parent| parent.to_string());
-                let allowed = list(setting.questions[*question].allowed(scene, input.expected).iter());
+                let allowed = list(setting.questions[*question].allowed(scene, input.expected, &partial.named).iter());
                 partial.advance(scene.grammar(), action);
                 format!(
                     "{{\"last\": {last}, \"type\": {}, \"parent\": {parent}, \"allowed\": {allowed}, \"chosen\": {}}}",

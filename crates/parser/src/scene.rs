@@ -23,6 +23,10 @@ struct Shown {
     grammar: Grammar,
     /// For each type, the columns of the actions allowed there: rules first, then items.
     allowed: Vec<Arc<[u32]>>,
+    /// For each column, the item that must be named before, if there is one.
+    after: Vec<Option<ItemId>>,
+    /// For each type, whether some action allowed there has such an item.
+    has_after: Vec<bool>,
 }
 
 /// Items as words.
@@ -72,15 +76,33 @@ struct Own {
 }
 
 impl Shown {
-    fn new(grammar: Grammar) -> Self {
+    fn new(grammar: Grammar, environment: &dyn Environment) -> Self {
         let rules = grammar.signatures().rules().len() as u32;
         let columns = |ty| {
             let allowed = grammar.allowed(ty);
             let rules_first = allowed.rules.iter().map(|rule| rule.index() as u32);
             rules_first.chain(allowed.items.iter().map(|item| rules + item.0)).collect()
         };
-        let allowed = grammar.type_ids().map(columns).collect();
-        Shown { grammar, allowed }
+        let allowed: Vec<Arc<[u32]>> = grammar.type_ids().map(columns).collect();
+        let items = (0..environment.items().len() as u32).map(|item| environment.after(ItemId(item)));
+        let after: Vec<Option<ItemId>> = std::iter::repeat_n(None, rules as usize).chain(items).collect();
+        let has_after = allowed
+            .iter()
+            .map(|columns| columns.iter().any(|&column| after[column as usize].is_some()))
+            .collect();
+        Shown { grammar, allowed, after, has_after }
+    }
+
+    /// The columns of the actions allowed where `ty` is expected in a program that has named these items. Where nothing would
+    /// be left, all that the grammar allows: a program must go on.
+    fn allowed(&self, ty: TypeId, named: &[ItemId]) -> Arc<[u32]> {
+        let all = &self.allowed[ty.index()];
+        if !self.has_after[ty.index()] {
+            return Arc::clone(all);
+        }
+        let may_come = |column: &u32| self.after[*column as usize].is_none_or(|item| named.contains(&item));
+        let now: Arc<[u32]> = all.iter().copied().filter(may_come).collect();
+        if now.is_empty() { Arc::clone(all) } else { now }
     }
 }
 
@@ -133,9 +155,14 @@ impl Question {
         self.own.as_ref().map_or(&scene.shown, |own| &own.shown)
     }
 
-    /// The columns of the actions allowed where `ty` is expected.
-    pub(crate) fn allowed<'a>(&'a self, scene: &'a Scene, ty: TypeId) -> &'a Arc<[u32]> {
-        &self.shown(scene).allowed[ty.index()]
+    /// The columns of the actions that make sense where `ty` is expected in a program that has named these items.
+    pub(crate) fn allowed(&self, scene: &Scene, ty: TypeId, named: &[ItemId]) -> Arc<[u32]> {
+        self.shown(scene).allowed(ty, named)
+    }
+
+    /// The columns of all actions that the grammar allows where `ty` is expected.
+    pub(crate) fn allowed_at_all(&self, scene: &Scene, ty: TypeId) -> Arc<[u32]> {
+        Arc::clone(&self.shown(scene).allowed[ty.index()])
     }
 
     /// Which of the scene's items it can be about; none for all of them.
@@ -154,7 +181,7 @@ impl Scene {
     pub fn new(grammar: Grammar, environment: &dyn Environment, vocabulary: &Vocabulary) -> Self {
         Scene {
             rules: grammar.signatures().rules().len(),
-            shown: Shown::new(grammar),
+            shown: Shown::new(grammar, environment),
             among_items: linking::among_items(environment.items().len(), environment.relations()),
             relation_kinds: kinds(environment.relation_names().len()),
             items: Items::new(environment.items(), vocabulary),
@@ -219,7 +246,7 @@ impl Scene {
         let of_scene = shared.iter().map(|&item| &self.items.phrases[item as usize]);
         let phrases: Vec<&Phrase> = of_scene.chain(&items.phrases).collect();
         let among_items = linking::among_items(environment.items().len(), environment.relations());
-        let shown = Shown::new(surroundings.grammar.clone());
+        let shown = Shown::new(surroundings.grammar.clone(), &**environment);
         let question = see(&words, &phrases, &among_items, vocabulary);
         Question { own: Some(Arc::new(Own { shown, items, surroundings })), ..question }
     }
@@ -232,5 +259,42 @@ fn see(words: &[String], phrases: &[&Phrase], among_items: &[u8], vocabulary: &V
         words: words.iter().map(|word| vocabulary.id(word)).collect(),
         relations: linking::relate(words, &stems, phrases, among_items).into(),
         own: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xpr_lang::Language;
+    use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table};
+
+    #[test]
+    fn columns_are_offered_once_their_table_is_named() {
+        let table = |name: &str| Table {
+            name: name.to_owned(),
+            columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        let language = Sql::new(Schema { tables: vec![table("city"), table("state")] });
+        let environment = SqlEnvironment::new(&language);
+        let grammar = language.signatures().grammar(environment.items()).unwrap();
+        let scene = Scene::new(grammar.clone(), &environment, &Vocabulary::new([]));
+        let question = scene.question("which", &Vocabulary::new([]));
+        let item = |symbol: &str| environment.find(symbol).unwrap();
+        let offered = |named: &[ItemId], symbol: &str| {
+            let column = scene.column(Action::Item(item(symbol)));
+            let mut types = grammar.type_ids();
+            types.any(|ty| {
+                let allowed = question.allowed(&scene, ty, named);
+                // Places with nothing else to offer do not count.
+                allowed.len() < question.allowed_at_all(&scene, ty).len() && allowed.contains(&column)
+            })
+        };
+        assert!(!offered(&[], "city.name"));
+        assert!(offered(&[item("city")], "city.name") && !offered(&[item("city")], "state.name"));
+        for ty in grammar.type_ids().filter(|&ty| grammar.shortest(ty).is_some()) {
+            assert!(!question.allowed(&scene, ty, &[]).is_empty(), "there is always something to say");
+        }
     }
 }

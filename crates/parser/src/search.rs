@@ -66,8 +66,8 @@ impl Search<'_> {
                 let mut ways: Vec<(f32, usize, u32)> = Vec::new();
                 for (index, hypothesis) in beam.iter().enumerate() {
                     let Some(expected) = hypothesis.partial.derivation.expected() else { continue };
-                    let allowed = question.allowed(scene, expected);
-                    log_softmax(tape.value(scores).row(row + index), allowed, &mut logs);
+                    let allowed = question.allowed(scene, expected, &hypothesis.partial.named);
+                    log_softmax(tape.value(scores).row(row + index), &allowed, &mut logs);
                     ways.extend(
                         allowed
                             .iter()

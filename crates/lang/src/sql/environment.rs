@@ -68,6 +68,8 @@ const RELATION_NAMES: [&str; 12] = [
 #[derive(Clone, Debug)]
 pub struct SqlEnvironment {
     items: Vec<Item>,
+    /// The table of each item that is a column.
+    tables: Vec<Option<ItemId>>,
     ids: FxHashMap<String, ItemId>,
     relations: Vec<Relation>,
     /// The first column of each table among the items; empty if only some tables are there.
@@ -83,6 +85,7 @@ impl SqlEnvironment {
         let schema = language.schema();
         let mut environment = SqlEnvironment {
             items: vec![],
+            tables: vec![],
             ids: FxHashMap::default(),
             relations: vec![],
             columns: vec![],
@@ -91,20 +94,21 @@ impl SqlEnvironment {
         };
         for (index, table) in schema.tables.iter().enumerate() {
             let symbol = language.symbols.table(TableId(index as u32));
-            environment.add(Item::new(language.table_kind(), phrase(&table.name), symbol));
+            environment.add(Item::new(language.table_kind(), phrase(&table.name), symbol), None);
         }
         for (index, table) in schema.tables.iter().enumerate() {
             environment.columns.push(environment.items.len() as u32);
             for (column, definition) in table.columns.iter().enumerate() {
                 let id = ColumnId { table: TableId(index as u32), column: column as u32 };
                 let kind = language.column_kind(definition.ty);
-                environment.add(Item::new(kind, phrase(&definition.name), language.symbols.column(id)));
+                let item = Item::new(kind, phrase(&definition.name), language.symbols.column(id));
+                environment.add(item, Some(ItemId(index as u32)));
             }
         }
         environment.constants = environment.items.len();
         for constant in CONSTANTS.map(Literal::integer) {
             let kind = language.value_kind(constant.kind());
-            environment.add(Item::new(kind, constant.to_string(), constant.to_string()));
+            environment.add(Item::new(kind, constant.to_string(), constant.to_string()), None);
         }
         environment.fixed = environment.items.len();
         environment.relations = environment.schema_relations(schema);
@@ -121,7 +125,7 @@ impl SqlEnvironment {
                 Some(id) => id,
                 None => {
                     let kind = language.value_kind(value.literal.kind());
-                    environment.add(Item::new(kind, value.phrase.as_str(), symbol))
+                    environment.add(Item::new(kind, value.phrase.as_str(), symbol), None)
                 }
             };
             for column in value.columns.iter().filter_map(|&column| self.item_of(language, column)) {
@@ -161,6 +165,7 @@ impl SqlEnvironment {
             .collect();
         let mut environment = SqlEnvironment {
             items: vec![],
+            tables: vec![],
             ids: FxHashMap::default(),
             relations: vec![],
             columns: vec![],
@@ -169,7 +174,9 @@ impl SqlEnvironment {
         };
         let mut place: Vec<Option<ItemId>> = vec![None; self.items.len()];
         for &item in &kept {
-            place[item as usize] = Some(environment.add(self.items[item as usize].clone()));
+            // Tables come before their columns, so a column's table has its place.
+            let table = self.tables[item as usize].and_then(|table| place[table.index()]);
+            place[item as usize] = Some(environment.add(self.items[item as usize].clone(), table));
         }
         let here = |id: ItemId| place[id.index()];
         environment.relations = self
@@ -205,8 +212,9 @@ impl SqlEnvironment {
         }
     }
 
-    fn add(&mut self, item: Item) -> ItemId {
+    fn add(&mut self, item: Item, table: Option<ItemId>) -> ItemId {
         let id = ItemId(self.items.len() as u32);
+        self.tables.push(table);
         // Tables and columns with equal names cannot be told apart by a text; the first is meant.
         self.ids.entry(item.symbol.clone()).or_insert(id);
         self.items.push(item);
@@ -278,6 +286,11 @@ impl Environment for SqlEnvironment {
     fn relations(&self) -> &[Relation] {
         &self.relations
     }
+
+    /// `FROM` is written first, so a column of a table that was not named is a column of nothing.
+    fn after(&self, item: ItemId) -> Option<ItemId> {
+        self.tables.get(item.index()).copied().flatten()
+    }
 }
 
 #[cfg(test)]
@@ -340,6 +353,20 @@ mod tests {
         assert_eq!(environment.items()[2].phrase, "city name");
         for (index, symbol) in symbols.iter().enumerate() {
             assert_eq!(environment.find(symbol), Some(ItemId(index as u32)));
+        }
+    }
+
+    #[test]
+    fn columns_come_after_their_tables() {
+        let language = language();
+        let whole = SqlEnvironment::new(&language);
+        let (part, _) = whole.about(&[TableId(1)]);
+        for (environment, columns) in [(&whole, 4), (&part, 2)] {
+            let after = |symbol: &str| environment.after(environment.find(symbol).unwrap());
+            assert_eq!(after("state.area"), environment.find("state"));
+            assert_eq!((after("state"), after("0")), (None, None));
+            let ids = (0..environment.items().len() as u32).map(ItemId);
+            assert_eq!(ids.filter_map(|id| environment.after(id)).count(), columns);
         }
     }
 
