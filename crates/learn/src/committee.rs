@@ -91,8 +91,14 @@ pub(crate) fn on_labels_alone(config: &Config) -> Config {
 
 /// Where such a member is kept: runs that differ only in what they do with unlabeled questions have the same members.
 pub(crate) fn folder(members: &Path, member: &Config) -> PathBuf {
+    // Without what it does not learn from, so that a new default there is not a new member.
     let mut hasher = DefaultHasher::new();
-    member.to_toml().hash(&mut hasher);
+    [
+        toml::to_string(&member.data).unwrap_or_default(),
+        toml::to_string(&member.model).unwrap_or_default(),
+        toml::to_string(&member.train).unwrap_or_default(),
+    ]
+    .hash(&mut hasher);
     members.join(format!("seed-{}-{:016x}", member.train.seed, hasher.finish()))
 }
 
