@@ -1,6 +1,6 @@
 //! A film collection and questions about it: what `xpr demo` learns from.
 //!
-//! The key decision is that **everything is in the binary**: a fresh machine needs no file, no download and no network. [`write`] makes a
+//! The key decision is that **everything is in the binary**: a fresh machine needs no file, no download and no network. [`write()`] makes a
 //! project folder of it, like the one that `xpr init` makes of somebody's own database, so whatever works there works here.
 //!
 //! The database ([`DATABASE`], invented from the first to the last row) is built so that running a query says something about it. Keys of
