@@ -8,7 +8,8 @@
 //! ```
 //!
 //! is right more often, and not sure where they disagree. An objective says of `p̄` what to believe, `q` (the E-step), and a
-//! new parser learns labels and `q` from the start (the M-step): `−Σ_y q(y) log p(y | x)`.
+//! new parser learns labels and `q` from the start (the M-step): `−t Σ_y q(y) log p(y | x)`, where `t`, the probability of all
+//! that is rewarded, lets count less what the members are not sure of.
 
 use crate::{Config, LearnConfig, UnlabeledExample};
 use std::collections::HashMap;

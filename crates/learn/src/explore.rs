@@ -42,6 +42,8 @@ pub(crate) struct Explored {
     pub(crate) candidates: Vec<Vec<Candidate>>,
     /// What the objective says of each question's candidates; nothing if it has nothing to aim at.
     pub(crate) credits: Vec<Option<Credit>>,
+    /// The probability of each question's rewarded candidates.
+    pub(crate) trust: Vec<f64>,
     pub(crate) report: UnlabeledReport,
     /// Of which running programs took this long.
     pub(crate) execution: Duration,
@@ -79,8 +81,13 @@ pub(crate) fn explore(
             credit
         })
         .collect();
+    let mass = |(candidates, rewarded): (&Vec<Candidate>, &Vec<bool>)| -> f64 {
+        let both = candidates.iter().zip(rewarded).filter(|(_, rewarded)| **rewarded);
+        both.map(|(candidate, _)| f64::from(candidate.log_probability).exp()).sum()
+    };
+    let trust = candidates.iter().zip(&rewarded).map(mass).collect();
     let report = UnlabeledReport { known: judge.hit_rate(), ..means.report() };
-    Explored { candidates, credits, report, execution }
+    Explored { candidates, credits, trust, report, execution }
 }
 
 /// Sums over a batch.

@@ -133,9 +133,12 @@ impl Trainer {
             for (question, credit) in explored.credits.iter().enumerate() {
                 let Some(credit) = credit else { continue };
                 for (place, candidate) in explored.candidates[question].iter().enumerate() {
-                    // Of probabilities that are not the model's own, what to believe is all there is to learn.
-                    let credit =
-                        if self.committee.is_some() { -credit.q[place] } else { credit.credit[place] };
+                    // Of probabilities that are not the model's own, what to believe is all there is to learn; and what the
+                    // committee is not sure of counts less.
+                    let credit = match &self.committee {
+                        Some(_) => -credit.q[place] * explored.trust[question],
+                        None => credit.credit[place],
+                    };
                     if credit.abs() >= NEGLIGIBLE {
                         let weight = (factor * credit) as f32;
                         programs.push(Weighted {
