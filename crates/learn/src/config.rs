@@ -182,7 +182,7 @@ pub struct LearnConfig {
     pub batch: usize,
     /// Candidates a question.
     pub beam: usize,
-    /// Whether search drops elements too, as the authors' does: candidates then differ from time to time.
+    /// Without a committee, whether search drops elements too, as the authors' does: candidates then differ from time to time.
     pub noise: bool,
 }
 

@@ -34,8 +34,10 @@ pub fn tune<O: Observer>(
         let labeled = Experiment::load(config.clone())?.train_examples().len();
         config.data.held_out = HELD_OUT.min(labeled / 2);
         config.data.held_out_from = HeldOut::Labeled;
-        let experiment = Experiment::load(config)?;
-        let folder = folder.join("tuning").join(format!("weight-{weight}"));
+        let tuning = folder.join("tuning");
+        // Weights are for the student: all of them hear the same committee.
+        let experiment = Experiment::load(config)?.with_members(Some(tuning.join("members")));
+        let folder = tuning.join(format!("weight-{weight}"));
         let (run, resume) = match RunFolder::open(&folder) {
             Ok(run) => (run, true),
             Err(_) => (RunFolder::create(&folder)?, false),

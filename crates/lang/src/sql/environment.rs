@@ -65,7 +65,7 @@ const RELATION_NAMES: [&str; 12] = [
 /// Tables and columns first, then the constants 0 and 1, then the values of a question.
 ///
 /// All but the values are the same for every question, and have the same ids.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SqlEnvironment {
     items: Vec<Item>,
     /// The table of each item that is a column.
@@ -83,15 +83,7 @@ impl SqlEnvironment {
     /// The items of a schema, without the values of a question.
     pub fn new(language: &Sql) -> Self {
         let schema = language.schema();
-        let mut environment = SqlEnvironment {
-            items: vec![],
-            tables: vec![],
-            ids: FxHashMap::default(),
-            relations: vec![],
-            columns: vec![],
-            constants: 0,
-            fixed: 0,
-        };
+        let mut environment = SqlEnvironment::default();
         for (index, table) in schema.tables.iter().enumerate() {
             let symbol = language.symbols.table(TableId(index as u32));
             environment.add(Item::new(language.table_kind(), phrase(&table.name), symbol), None);
@@ -163,15 +155,7 @@ impl SqlEnvironment {
             .filter(|&item| of_table(item).is_none_or(|table| tables.contains(&TableId(table))))
             .map(|item| item as u32)
             .collect();
-        let mut environment = SqlEnvironment {
-            items: vec![],
-            tables: vec![],
-            ids: FxHashMap::default(),
-            relations: vec![],
-            columns: vec![],
-            constants: 0,
-            fixed: kept.len(),
-        };
+        let mut environment = SqlEnvironment { fixed: kept.len(), ..SqlEnvironment::default() };
         let mut place: Vec<Option<ItemId>> = vec![None; self.items.len()];
         for &item in &kept {
             // Tables come before their columns, so a column's table has its place.
