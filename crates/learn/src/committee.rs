@@ -1,66 +1,110 @@
 //! A committee: parsers that learned from the labels alone, each from a beginning of its own.
 //!
 //! A parser that teaches itself hears its own mistakes again, and with few labels it is as sure of them as of what is right:
-//! nearly all probability is on one program. Others that began elsewhere make other mistakes. What they think together,
+//! nearly all probability is on one program. Others that began elsewhere make other mistakes, and the [channel](crate::channel), which
+//! asks whether a program explains the words of its question, makes quite others. What they think together,
 //!
 //! ```text
-//! p̄(y | x) = 1/M Σ_m p_m(y | x)
+//! p̄(y | x) ∝ p(x | y)^α · 1/M Σ_m p_m(y | x)^(1/T)/Z_m
 //! ```
 //!
-//! is right more often, and not sure where they disagree. An objective says of `p̄` what to believe, `q` (the E-step), and a
-//! new parser learns labels and `q` from the start (the M-step): `−t Σ_y q(y) log p(y | x)`, where `t`, the probability of all
-//! that is rewarded, lets count less what the members are not sure of.
+//! is right more often, and not sure where they disagree. `T` flattens what members are too sure of. An objective says of `p̄` what to believe,
+//! `q` (the E-step), and a new parser learns labels and `q` from the start (the M-step): `−t Σ_y q(y) log p(y | x)`, where `t`, the probability
+//! of all that is rewarded, lets count less what the members are not sure of.
 
-use crate::{Config, LearnConfig, UnlabeledExample};
+use crate::channel::Channel;
+use crate::explore::{Explorer, Found};
+use crate::{Config, Judge, LearnConfig, UnlabeledExample};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use xpr_lang::Program;
 use xpr_parser::{Candidate, Parser, Question};
 
-/// What the members suggest for each unlabeled question: programs with the logarithms of `p̄`, best first.
+/// What the members suggest for each unlabeled question, and what the objective makes of it. It does not change while a parser
+/// learns from it.
 #[derive(Debug)]
-pub struct Committee {
-    suggestions: Vec<Vec<Candidate>>,
+pub(crate) struct Committee {
+    lessons: Vec<Found>,
 }
 
 /// Questions that are asked at a time.
 const TOGETHER: usize = 48;
 
-/// Programs that the members together think less likely than this are not suggested.
+/// Programs that the committee thinks less likely than this are not suggested.
 const UNLIKELY: f64 = 1e-3;
 
+/// How much flatter a member's probabilities are taken than it gives them: with few labels its best program has 0.88 of the probability, and
+/// is right for two questions in three.
+const FLATTENED: f64 = 3.0;
+
 impl Committee {
-    /// Asks every member every question.
-    pub(crate) fn ask(members: &[impl Parser], examples: &[UnlabeledExample], beam: usize) -> Self {
+    /// Asks every member every question; the channel counts as much as `weight` says.
+    pub(crate) fn ask(
+        members: &[impl Parser],
+        (mut channel, weight): (Channel<'_>, f64),
+        examples: &[UnlabeledExample],
+        explorer: Explorer,
+        judge: &mut Judge<'_>,
+    ) -> Self {
         let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-        let mut suggestions: Vec<Vec<Candidate>> = vec![vec![]; questions.len()];
+        let mut suggested: Vec<Vec<(Program, f64)>> = vec![vec![]; questions.len()];
         for member in members {
-            let found = questions.chunks(TOGETHER).flat_map(|chunk| member.candidates(chunk, beam, None));
-            for (own, all) in found.zip(&mut suggestions) {
-                all.extend(own);
+            let found =
+                questions.chunks(TOGETHER).flat_map(|chunk| member.candidates(chunk, explorer.beam, None));
+            for (own, all) in found.zip(&mut suggested) {
+                all.extend(flattened(own));
             }
         }
-        let together = |found: Vec<Candidate>| {
-            let found =
-                found.into_iter().map(|found| (found.program, f64::from(found.log_probability).exp()));
-            mean(found, members.len())
-                .into_iter()
-                .enumerate()
-                .filter(|(place, (_, mean))| *place == 0 || *mean >= UNLIKELY)
-                .map(|(_, (program, mean))| Candidate { program, log_probability: mean.ln() as f32 })
-                .collect()
+        let mut lesson = |(example, suggested): (&UnlabeledExample, Vec<(Program, f64)>)| {
+            let together = sums(suggested).into_iter().map(|(program, sum)| {
+                let explained = match weight {
+                    0.0 => 0.0,
+                    weight => {
+                        weight * channel.log_probability(&example.utterance, &example.question, &program)
+                    }
+                };
+                (program, sum.ln() + explained)
+            });
+            explorer.look(example, most_likely(together.collect()), judge)
         };
-        Committee { suggestions: suggestions.into_iter().map(together).collect() }
+        Committee { lessons: examples.iter().zip(suggested).map(&mut lesson).collect() }
     }
 
-    /// The suggestions for a question, by its place among those asked.
-    pub(crate) fn suggestions(&self, question: usize) -> &[Candidate] {
-        &self.suggestions[question]
+    /// What there is to learn from a question, by its place among those asked.
+    pub(crate) fn lesson(&self, question: usize) -> &Found {
+        &self.lessons[question]
     }
 }
 
-/// Each program once with the mean of its probabilities, best first. A member that did not find it has none for it.
-fn mean<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>, members: usize) -> Vec<(P, f64)> {
+/// A member's candidates with their probabilities among themselves, flattened.
+fn flattened(candidates: Vec<Candidate>) -> Vec<(Program, f64)> {
+    let logs: Vec<f64> =
+        candidates.iter().map(|candidate| f64::from(candidate.log_probability) / FLATTENED).collect();
+    candidates.into_iter().map(|candidate| candidate.program).zip(shares(&logs)).collect()
+}
+
+/// Programs with logarithms of what each counts, as candidates whose probabilities add up to 1, best first.
+fn most_likely(mut programs: Vec<(Program, f64)>) -> Vec<Candidate> {
+    programs.sort_by(|(_, left), (_, right)| right.total_cmp(left));
+    let logs: Vec<f64> = programs.iter().map(|(_, log)| *log).collect();
+    let likely = |(place, share): &(usize, f64)| *place == 0 || *share >= UNLIKELY;
+    let likely = shares(&logs).into_iter().enumerate().filter(likely);
+    likely
+        .zip(programs)
+        .map(|((_, share), (program, _))| Candidate { program, log_probability: share.ln() as f32 })
+        .collect()
+}
+
+/// Numbers with these logarithms, divided by their sum.
+fn shares(logs: &[f64]) -> Vec<f64> {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
+    logs.iter().map(|log| (log - most).exp() / sum).collect()
+}
+
+/// Each program once, with the sum of what members gave it. One that did not find it gave nothing.
+fn sums<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>) -> Vec<(P, f64)> {
     let mut places: HashMap<P, usize> = HashMap::new();
     let mut all: Vec<(P, f64)> = Vec::new();
     for (program, probability) in found {
@@ -68,9 +112,8 @@ fn mean<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>, members
             all.push((program.clone(), 0.0));
             all.len() - 1
         });
-        all[place].1 += probability / members as f64;
+        all[place].1 += probability;
     }
-    all.sort_by(|(_, left), (_, right)| right.total_cmp(left));
     all
 }
 
@@ -109,9 +152,16 @@ mod tests {
     use crate::objectives::Objective;
 
     #[test]
-    fn the_mean_counts_those_who_did_not_find_a_program() {
-        let all = mean([("a", 0.5), ("b", 0.25), ("b", 0.75), ("c", 0.125)], 2);
-        assert_eq!(all, [("b", 0.5), ("a", 0.25), ("c", 0.0625)]);
+    fn a_program_has_what_all_members_gave_it() {
+        let all = sums([("a", 0.5), ("b", 0.25), ("b", 0.75), ("c", 0.125)]);
+        assert_eq!(all, [("a", 0.5), ("b", 1.0), ("c", 0.125)]);
+    }
+
+    #[test]
+    fn shares_add_up_to_one_however_small_the_numbers_are() {
+        assert_eq!(shares(&[-1000.0, -1000.0]), [0.5, 0.5]);
+        assert_eq!(shares(&[0.0, -5000.0]), [1.0, 0.0]);
+        assert_eq!(shares(&[]), [0.0; 0]);
     }
 
     #[test]

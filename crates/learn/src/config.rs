@@ -178,6 +178,8 @@ pub struct LearnConfig {
     /// So many parsers, trained for `start` steps on the labels alone, suggest the candidates, and the parser learns from
     /// its first step on. 0: it finds candidates itself, as in the paper.
     pub committee: usize,
+    /// With a committee, how much counts how well a program explains the words of its question: the exponent of the channel. 0: not at all.
+    pub channel: f64,
     /// Unlabeled questions a step.
     pub batch: usize,
     /// Candidates a question.
@@ -195,6 +197,7 @@ impl Default for LearnConfig {
             weight: 1.0,
             start: 2000,
             committee: 3,
+            channel: 1.0,
             batch: 12,
             beam: 16,
             noise: true,
@@ -418,13 +421,11 @@ impl Config {
             });
         }
         let learn = &self.learn;
-        if !(learn.weight >= 0.0 && learn.weight.is_finite()) {
-            let expected = "expected a number from 0 on";
-            return Err(ConfigError::Value {
-                key: "learn.weight",
-                value: learn.weight.to_string(),
-                expected,
-            });
+        for (key, value) in [("learn.weight", learn.weight), ("learn.channel", learn.channel)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let (value, expected) = (value.to_string(), "expected a number from 0 on");
+                return Err(ConfigError::Value { key, value, expected });
+            }
         }
         if learn.committee > 64 {
             let (value, expected) = (learn.committee.to_string(), "expected at most 64");

@@ -1,14 +1,15 @@
 //! A whole experiment: read, train, evaluate, keep.
 
 use crate::card::card;
+use crate::channel::Channel;
 use crate::checkpoint::{self, CheckpointError};
-use crate::committee;
+use crate::committee::{self, Committee};
 use crate::dataset::{Examples, open_world, reopen_world};
+use crate::explore::Explorer;
 use crate::task::GrammarFile;
 use crate::{
-    Committee, Config, ConfigError, DataConfig, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut,
-    Reward, RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample,
-    evaluate,
+    Config, ConfigError, DataConfig, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward,
+    RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -143,7 +144,10 @@ impl Experiment {
         let answered = ((examples.len() - rest) as f64 * config.data.answered).round() as usize;
         let hidden = task.test(&examples[rest..])?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
-        let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
+        let bare = read
+            .bare
+            .iter()
+            .map(|utterance| UnlabeledExample::bare(utterance.clone(), task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
         let test = task.test(test)?;
         Ok(Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None })
@@ -240,7 +244,8 @@ impl Experiment {
         let model = match (learn.objective, &self.members) {
             (None, Some(members)) => self.as_member(members, folder, observer)?,
             (Some(_), _) if learn.committee > 0 => {
-                let trainer = self.trainer().taught_by(self.committee(folder, observer)?);
+                let members = self.members(folder, observer)?;
+                let trainer = self.trainer().taught_by(self.committee(&members)?);
                 observer.itself();
                 self.train(trainer, &self.config, folder, observer)?
             }
@@ -286,12 +291,22 @@ impl Experiment {
         self.train(trainer, config, folder, observer)
     }
 
-    /// The committee, those of its members trained that are not yet.
-    fn committee(
+    /// What a committee of these parsers teaches.
+    fn committee(&self, members: &[Model]) -> Result<Option<Committee>, ExperimentError> {
+        let Some(explorer) = Explorer::new(&self.config.learn) else { return Ok(None) };
+        let labeled = self.train.iter().map(|example| example.utterance.as_str());
+        let unlabeled = self.unlabeled.iter().map(|example| example.utterance.as_str());
+        let channel = Channel::learn(&self.task, &self.train, labeled.chain(unlabeled));
+        let channel = (channel, self.config.learn.channel);
+        Ok(Some(Committee::ask(members, channel, &self.unlabeled, explorer, &mut self.judge()?)))
+    }
+
+    /// The members of the committee; those are trained that are not yet.
+    fn members(
         &self,
         folder: &RunFolder,
         observer: &mut dyn Observer,
-    ) -> Result<Committee, ExperimentError> {
+    ) -> Result<Vec<Model>, ExperimentError> {
         let count = self.config.learn.committee;
         let root = self.members.clone().unwrap_or_else(|| folder.path("members"));
         let mut members: Vec<Option<Model>> = (0..count).map(|_| None).collect();
@@ -312,8 +327,7 @@ impl Experiment {
                 *place = Some(self.member(&config, &member, observer)?);
             }
         }
-        let members: Vec<Model> = members.into_iter().flatten().collect();
-        Ok(Committee::ask(&members, &self.unlabeled, self.config.learn.beam))
+        Ok(members.into_iter().flatten().collect())
     }
 
     /// Trains in a folder, from its checkpoint if there is one.

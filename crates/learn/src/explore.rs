@@ -1,7 +1,7 @@
 //! What search and running programs say of unlabeled questions: credit, and the diagnostics of the paper's section 5.3.
 
 use crate::objectives::{Candidates, Credit, Objective};
-use crate::{Fallback, Judge, UnlabeledExample};
+use crate::{Fallback, Judge, LearnConfig, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use xpr_parser::Candidate;
@@ -37,62 +37,75 @@ pub struct GoldReport {
     pub gold_rank: f64,
 }
 
-/// What came of a batch.
-pub(crate) struct Explored {
-    pub(crate) candidates: Vec<Vec<Candidate>>,
-    /// What the objective says of each question's candidates; nothing if it has nothing to aim at.
-    pub(crate) credits: Vec<Option<Credit>>,
-    /// The probability of each question's rewarded candidates.
-    pub(crate) trust: Vec<f64>,
-    pub(crate) report: UnlabeledReport,
-    /// Of which running programs took this long.
+/// What came of a question's candidates.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
+    /// What the objective says of them; nothing if it has nothing to aim at.
+    pub(crate) credit: Option<Credit>,
+    /// How far to trust that one of those that are rewarded is right: their probability, or all the way where the answer is known.
+    pub(crate) trust: f64,
+    /// What a report is made of.
+    sums: Sums,
+    /// Running programs took this long.
     pub(crate) execution: Duration,
 }
 
-/// Runs programs that were found for unlabeled questions, and asks the objective.
-pub(crate) fn explore(
-    objective: Objective,
-    fallback: Fallback,
-    examples: &[&UnlabeledExample],
-    candidates: Vec<Vec<Candidate>>,
-    judge: &mut Judge<'_>,
-) -> Explored {
-    let start = Instant::now();
-    let rewarded: Vec<Vec<bool>> = examples
-        .iter()
-        .zip(&candidates)
-        .map(|(example, candidates)| judge.rewards(candidates, &example.question, example.answer.as_ref()))
-        .collect();
-    let execution = start.elapsed();
-
-    let mut means = Means::default();
-    let credits = examples
-        .iter()
-        .zip(candidates.iter().zip(&rewarded))
-        .map(|(example, (candidates, rewarded))| {
-            let logs: Vec<f64> =
-                candidates.iter().map(|candidate| f64::from(candidate.log_probability)).collect();
-            let seen = Candidates { log_probabilities: &logs, rewarded };
-            let credit = objective.credit(seen).or_else(|| match fallback {
-                Fallback::Repulsion => Objective::Repulsion.credit(seen),
-                Fallback::Skip => None,
-            });
-            means.add(example, candidates, seen, credit.as_ref(), judge);
-            credit
-        })
-        .collect();
-    let mass = |(candidates, rewarded): (&Vec<Candidate>, &Vec<bool>)| -> f64 {
-        let both = candidates.iter().zip(rewarded).filter(|(_, rewarded)| **rewarded);
-        both.map(|(candidate, _)| f64::from(candidate.log_probability).exp()).sum()
-    };
-    let trust = candidates.iter().zip(&rewarded).map(mass).collect();
-    let report = UnlabeledReport { known: judge.hit_rate(), ..means.report() };
-    Explored { candidates, credits, trust, report, execution }
+/// How unlabeled questions are explored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Explorer {
+    pub(crate) objective: Objective,
+    pub(crate) fallback: Fallback,
+    /// Candidates a question.
+    pub(crate) beam: usize,
 }
 
-/// Sums over a batch.
-#[derive(Default)]
-struct Means {
+impl Explorer {
+    /// The explorer of these settings, if there is something to explore for.
+    pub(crate) fn new(learn: &LearnConfig) -> Option<Self> {
+        let &LearnConfig { fallback, beam, .. } = learn;
+        learn.objective.map(|objective| Explorer { objective, fallback, beam })
+    }
+
+    /// Runs programs that were found for an unlabeled question, and asks the objective.
+    pub(crate) fn look(
+        self,
+        example: &UnlabeledExample,
+        candidates: Vec<Candidate>,
+        judge: &mut Judge<'_>,
+    ) -> Found {
+        let start = Instant::now();
+        let rewarded = judge.rewards(&candidates, &example.question, example.answer.as_ref());
+        let execution = start.elapsed();
+        let logs: Vec<f64> =
+            candidates.iter().map(|candidate| f64::from(candidate.log_probability)).collect();
+        let seen = Candidates { log_probabilities: &logs, rewarded: &rewarded };
+        let credit = self.objective.credit(seen).or_else(|| match self.fallback {
+            Fallback::Repulsion => Objective::Repulsion.credit(seen),
+            Fallback::Skip => None,
+        });
+        let sums = Sums::of(example, &candidates, seen, credit.as_ref(), judge);
+        let trust = match judge.is_certain(example) {
+            true => f64::from(u8::from(rewarded.contains(&true))),
+            false => logs
+                .iter()
+                .zip(&rewarded)
+                .map(|(log, rewarded)| if *rewarded { log.exp() } else { 0.0 })
+                .sum(),
+        };
+        Found { candidates, credit, trust, sums, execution }
+    }
+}
+
+/// What some questions brought together.
+pub(crate) fn report<'f>(found: impl IntoIterator<Item = &'f Found>, judge: &Judge<'_>) -> UnlabeledReport {
+    let sums = found.into_iter().fold(Sums::default(), |sums, found| sums.and(&found.sums));
+    UnlabeledReport { known: judge.hit_rate(), ..sums.report() }
+}
+
+/// What a report is made of, summed over questions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
     questions: usize,
     loss: f64,
     rewarded: f64,
@@ -108,37 +121,54 @@ struct Means {
     places: usize,
 }
 
-impl Means {
-    fn add(
-        &mut self,
+impl Sums {
+    /// Those of one question.
+    fn of(
         example: &UnlabeledExample,
         candidates: &[Candidate],
         seen: Candidates<'_>,
         credit: Option<&Credit>,
         judge: &Judge<'_>,
-    ) {
-        self.questions += 1;
+    ) -> Self {
+        let mut sums = Sums { questions: 1, ..Sums::default() };
         let rewarded = || candidates.iter().zip(seen.rewarded).filter(|(_, rewarded)| **rewarded);
-        self.rewarded += rewarded().count() as f64 / candidates.len().max(1) as f64;
-        self.mass += seen.log_probabilities.iter().map(|log| log.exp()).sum::<f64>().min(1.0);
+        sums.rewarded += rewarded().count() as f64 / candidates.len().max(1) as f64;
+        sums.mass += seen.log_probabilities.iter().map(|log| log.exp()).sum::<f64>().min(1.0);
         for (candidate, _) in rewarded() {
-            self.program_length += judge.task().language().length(&candidate.program);
-            self.question_length += example.question.words();
+            sums.program_length += judge.task().language().length(&candidate.program);
+            sums.question_length += example.question.words();
         }
         if let Some(credit) = credit {
-            self.loss += credit.loss;
+            sums.loss += credit.loss;
             if let Some(top_k) = Objective::TopK.credit(seen) {
                 let differences = credit.q.iter().zip(&top_k.q).map(|(own, other)| (own - other).abs());
-                self.gap += differences.sum::<f64>() / 2.0;
+                sums.gap += differences.sum::<f64>() / 2.0;
             }
         }
         if let Some(gold) = &example.gold {
-            self.labeled += 1;
+            sums.labeled += 1;
             if let Some(place) = candidates.iter().position(|candidate| candidate.program == *gold) {
-                self.found += 1;
-                self.places += place + 1;
-                self.covered += usize::from(seen.rewarded[place]);
+                sums.found += 1;
+                sums.places += place + 1;
+                sums.covered += usize::from(seen.rewarded[place]);
             }
+        }
+        sums
+    }
+
+    fn and(self, other: &Sums) -> Self {
+        Sums {
+            questions: self.questions + other.questions,
+            loss: self.loss + other.loss,
+            rewarded: self.rewarded + other.rewarded,
+            mass: self.mass + other.mass,
+            gap: self.gap + other.gap,
+            program_length: self.program_length + other.program_length,
+            question_length: self.question_length + other.question_length,
+            labeled: self.labeled + other.labeled,
+            covered: self.covered + other.covered,
+            found: self.found + other.found,
+            places: self.places + other.places,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which candidates are rewarded.
 
-use crate::{Task, TaskError};
+use crate::{Task, TaskError, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use xpr_exec::{Executor, Outcome, Remembering};
@@ -135,6 +135,11 @@ impl<'t> Judge<'t> {
             *accepted && best.is_some_and(|(first, _)| self.task.answers(&outcomes[first], outcome))
         };
         accepted.iter().zip(outcomes).map(agrees).collect()
+    }
+
+    /// Whether rewarded programs come to the known answer of their question.
+    pub(crate) fn is_certain(&self, example: &UnlabeledExample) -> bool {
+        self.reward == Reward::Denotation && example.answer.is_some()
     }
 
     /// The share of programs that did not have to be run.

@@ -17,6 +17,7 @@
 //! ```
 
 mod card;
+mod channel;
 mod checkpoint;
 mod committee;
 mod config;
@@ -37,7 +38,6 @@ mod world;
 
 pub use card::binomial_interval;
 pub use checkpoint::CheckpointError;
-pub use committee::Committee;
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
 };

@@ -6,7 +6,7 @@ use thiserror::Error;
 use xpr_data::{DataError, Embeddings, Example};
 use xpr_exec::sqlite::DatabaseError;
 use xpr_exec::{Executor, Outcome, Phrase};
-use xpr_lang::{GrammarError, Language, Program, ReadError};
+use xpr_lang::{Environment, GrammarError, Language, Program, ReadError};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Question, Scene, Vocabulary, tokenize};
 
@@ -51,6 +51,8 @@ pub struct LabeledExample {
 /// A question nobody labeled.
 #[derive(Clone, Debug)]
 pub struct UnlabeledExample {
+    /// What was asked.
+    pub utterance: String,
     /// As the parser sees it.
     pub question: Question,
     /// What the right program comes to, if it is known: then programs are rewarded for that.
@@ -63,6 +65,7 @@ impl UnlabeledExample {
     /// A labeled example without its label; with its answer if `answered`.
     pub fn hide(example: TestExample, answered: bool) -> Self {
         UnlabeledExample {
+            utterance: example.utterance,
             answer: Some(example.outcome).filter(|outcome| answered && outcome.executes()),
             question: example.question,
             gold: example.program,
@@ -70,8 +73,8 @@ impl UnlabeledExample {
     }
 
     /// A question of which nothing is known.
-    pub fn bare(question: Question) -> Self {
-        UnlabeledExample { question, answer: None, gold: None }
+    pub fn bare(utterance: String, question: Question) -> Self {
+        UnlabeledExample { utterance, question, answer: None, gold: None }
     }
 }
 
@@ -207,10 +210,14 @@ impl Task {
         }
     }
 
+    /// What a question can be about.
+    pub(crate) fn environment<'a>(&'a self, question: &'a Question) -> &'a dyn Environment {
+        question.environment().unwrap_or(self.world.environment())
+    }
+
     /// The text of a program for a question.
     pub fn text(&self, program: &Program, question: &Question) -> String {
-        let environment = question.environment().unwrap_or(self.world.environment());
-        self.language().write(program, question.grammar(&self.scene), environment)
+        self.language().write(program, question.grammar(&self.scene), self.environment(question))
     }
 
     /// The program for a question that a text is.
@@ -218,8 +225,7 @@ impl Task {
     /// # Errors
     /// If it is malformed, or says what the grammar has no action for.
     pub fn read(&self, text: &str, question: &Question) -> Result<Program, ReadError> {
-        let environment = question.environment().unwrap_or(self.world.environment());
-        self.language().read(text, question.grammar(&self.scene), environment)
+        self.language().read(text, question.grammar(&self.scene), self.environment(question))
     }
 
     /// Prepares examples to learn from; and says which cannot be learned from, and why.

@@ -1,12 +1,14 @@
 //! The training loop: labeled programs, and what running programs says of unlabeled questions (Eq. 1 of the paper).
 
 use crate::checkpoint::{self, CheckpointError};
-use crate::explore::{UnlabeledReport, explore};
-use crate::{Committee, Judge, LabeledExample, LearnConfig, TrainConfig, UnlabeledExample};
+use crate::committee::Committee;
+use crate::explore::{Explorer, Found, UnlabeledReport, report};
+use crate::{Judge, LabeledExample, LearnConfig, TrainConfig, UnlabeledExample};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use xpr_nn::{Adam, AdamState, Gradients, Random, Schedule};
-use xpr_parser::{Candidate, Model, Parser, Question, Weighted};
+use xpr_parser::{Model, Parser, Question, Weighted};
 
 /// A model in training.
 #[derive(Debug)]
@@ -62,8 +64,8 @@ impl Trainer {
     }
 
     /// The same, learning from what a committee suggests instead of what the model itself finds, from the first step on.
-    pub(crate) fn taught_by(self, committee: Committee) -> Self {
-        Trainer { committee: Some(committee), ..self }
+    pub(crate) fn taught_by(self, committee: Option<Committee>) -> Self {
+        Trainer { committee, ..self }
     }
 
     /// The model.
@@ -119,24 +121,32 @@ impl Trainer {
         // Unlabeled: λ c_i/B each, where there is credit.
         let start_of_joint = if self.committee.is_some() { 0 } else { self.learn.start };
         let joint = step.checked_sub(start_of_joint).filter(|_| !unlabeled.is_empty());
-        let found = self.learn.objective.zip(joint).map(|(objective, joint_step)| {
+        let explored = Explorer::new(&self.learn).zip(joint).map(|(explorer, joint_step)| {
             let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
             let examples: Vec<&UnlabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
-            let candidates = self.candidates(&batch, &examples, random.stream(4).stream(step as u64));
-            (explore(objective, self.learn.fallback, &examples, candidates, judge), examples)
+            let found = match &self.committee {
+                Some(committee) => {
+                    batch.iter().map(|&index| Cow::Borrowed(committee.lesson(index))).collect()
+                }
+                None => {
+                    let noise = self.learn.noise.then(|| random.stream(4).stream(step as u64));
+                    find(&self.model, explorer, &examples, noise, judge)
+                }
+            };
+            (examples, found)
         });
         let searched = start.elapsed();
-        if let Some((explored, examples)) = &found {
+        if let Some((examples, found)) = &explored {
             let first = questions.len();
             let factor = self.learn.weight / examples.len().max(1) as f64;
             questions.extend(examples.iter().map(|example| &example.question));
-            for (question, credit) in explored.credits.iter().enumerate() {
-                let Some(credit) = credit else { continue };
-                for (place, candidate) in explored.candidates[question].iter().enumerate() {
+            for (question, found) in found.iter().enumerate() {
+                let Some(credit) = &found.credit else { continue };
+                for (place, candidate) in found.candidates.iter().enumerate() {
                     // Of probabilities that are not the model's own, what to believe is all there is to learn; and what the
                     // committee is not sure of counts less.
                     let credit = match &self.committee {
-                        Some(_) => -credit.q[place] * explored.trust[question],
+                        Some(_) => -credit.q[place] * found.trust,
                         None => credit.credit[place],
                     };
                     if credit.abs() >= NEGLIGIBLE {
@@ -159,7 +169,10 @@ impl Trainer {
         );
         let between = Instant::now();
         let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.gradients, rate);
-        let execution = found.as_ref().map_or(Duration::ZERO, |(explored, _)| explored.execution);
+        let execution = match (&explored, &self.committee) {
+            (Some((_, found)), None) => found.iter().map(|found| found.execution).sum(),
+            _ => Duration::ZERO,
+        };
         let timing = StepTiming {
             search: searched - execution,
             execution,
@@ -169,31 +182,18 @@ impl Trainer {
         let weighted: Vec<f64> =
             logs.iter().zip(&programs).map(|(log, program)| f64::from(*log * program.weight)).collect();
         let (of_labeled, of_unlabeled) = weighted.split_at(batch.len());
-        let unlabeled = found.map(|(explored, _)| match &self.committee {
-            // How far the model is from what the committee believes.
-            Some(_) => {
-                let loss = of_unlabeled.iter().sum::<f64>() / self.learn.weight.max(f64::MIN_POSITIVE);
-                UnlabeledReport { loss, ..explored.report }
+        let unlabeled = explored.as_ref().map(|(_, found)| {
+            let report = report(found.iter().map(|found| &**found), judge);
+            match &self.committee {
+                // How far the model is from what the committee believes.
+                Some(_) => {
+                    let loss = of_unlabeled.iter().sum::<f64>() / self.learn.weight.max(f64::MIN_POSITIVE);
+                    UnlabeledReport { loss, ..report }
+                }
+                None => report,
             }
-            None => explored.report,
         });
         (StepReport { step: step + 1, loss: of_labeled.iter().sum(), rate, gradient, unlabeled }, timing)
-    }
-
-    /// Programs for some unlabeled questions.
-    fn candidates(
-        &self,
-        batch: &[usize],
-        examples: &[&UnlabeledExample],
-        random: Random,
-    ) -> Vec<Vec<Candidate>> {
-        match &self.committee {
-            Some(committee) => batch.iter().map(|&index| committee.suggestions(index).to_vec()).collect(),
-            None => {
-                let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-                self.model.candidates(&questions, self.learn.beam, self.learn.noise.then_some(random))
-            }
-        }
     }
 
     fn schedule(&self) -> Schedule {
@@ -205,6 +205,20 @@ impl Trainer {
             power: self.config.power,
         }
     }
+}
+
+/// What a model finds for some unlabeled questions.
+fn find<'f>(
+    model: &Model,
+    explorer: Explorer,
+    examples: &[&UnlabeledExample],
+    noise: Option<Random>,
+    judge: &mut Judge<'_>,
+) -> Vec<Cow<'f, Found>> {
+    let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
+    let candidates = model.candidates(&questions, explorer.beam, noise);
+    let both = examples.iter().zip(candidates);
+    both.map(|(example, candidates)| Cow::Owned(explorer.look(example, candidates, judge))).collect()
 }
 
 /// The examples of a step: passes over all of them, each in an order of its own.
