@@ -13,7 +13,7 @@ fn demo(folder: &Path, arguments: &[&str]) -> Output {
     for setting in [
         "train.steps=40",
         "train.checkpoint=20",
-        "learn.start=20",
+        "learn.steps=20",
         "learn.beam=4",
         "eval.beam=2",
         "model.hidden=32",
@@ -88,7 +88,7 @@ fn the_demo_trains_compares_and_answers() {
     let weights = fs::read(sparse.join("model.safetensors")).unwrap();
     fs::remove_file(sparse.join("evaluation.json")).unwrap();
     let resumed = demo(folder.path(), &["--json"]);
-    assert!(String::from_utf8(resumed.stderr).unwrap().contains("going on after step 40"));
+    assert!(String::from_utf8(resumed.stderr).unwrap().contains("going on after step 20"));
     let other = demo(folder.path(), &["--json", "--set", "train.steps=41"]);
     assert!(String::from_utf8(other.stderr).unwrap().contains("step 41/41"));
     assert_ne!(fs::read(sparse.join("model.safetensors")).unwrap(), weights);

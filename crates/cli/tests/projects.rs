@@ -101,7 +101,7 @@ fn a_run_answers_alike_after_its_files_grew_and_its_project_moved() {
         "model.heads=4",
         "model.feed_forward=32",
         "model.word=16",
-        "learn.start=20",
+        "learn.steps=20",
         "learn.beam=4",
     ] {
         train.extend(["--set", setting]);

@@ -180,7 +180,7 @@ fn a_committee_is_shared_and_a_kill_does_not_change_a_bit() {
     let train = |out: &str, reward: &str, threads: &str| -> Command {
         let out = path(out);
         let mut command = command(&train(data, out.to_str().unwrap(), "train.steps=60", threads));
-        for setting in ["data.fraction=0.5", "learn.objective=sparse", "learn.start=60", "learn.committee=2"]
+        for setting in ["data.fraction=0.5", "learn.objective=sparse", "learn.steps=60", "learn.committee=2"]
         {
             command.args(["--set", setting]);
         }
@@ -288,7 +288,7 @@ fn a_killed_sweep_goes_on_to_the_same_table() {
     let experiment = "[data]\nfraction = 0.5\n\
          [model]\nhidden = 32\nheads = 4\nfeed_forward = 32\nword = 16\naction = 16\nplace = 8\n\
          [train]\nsteps = 40\nrate = 0.01\nwarmup = 10\ncheckpoint = 10\n\
-         [learn]\nstart = 20\nbatch = 4\nbeam = 4\n";
+         [learn]\nsteps = 40\nbatch = 4\nbeam = 4\n";
     fs::write(folder.path().join("small.toml"), experiment).unwrap();
     let sweep = folder.path().join("sweep.toml");
     let grid = "[[part]]\nexperiment = \"small.toml\"\n[part.grid]\n\

@@ -117,11 +117,22 @@ fn sums<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>) -> Vec<
     all
 }
 
+/// The seed of a member, from 0, of the committee of a run with this seed.
+pub fn member_seed(seed: u64, member: usize) -> u64 {
+    seed.wrapping_mul(1000).wrapping_add(1 + member as u64)
+}
+
+/// The settings by which a committee's student is trained: its own number of steps.
+pub(crate) fn student(config: &Config) -> Config {
+    let mut student = config.clone();
+    student.train.steps = config.learn.steps;
+    student
+}
+
 /// The settings of a member: the same data and sizes, labels alone, a seed of its own.
 pub(crate) fn member(config: &Config, index: usize) -> Config {
     let mut member = on_labels_alone(config);
-    member.train.seed = config.train.seed.wrapping_mul(1000).wrapping_add(1 + index as u64);
-    member.train.steps = config.learn.start.max(1);
+    member.train.seed = member_seed(config.train.seed, index);
     member
 }
 
@@ -173,7 +184,7 @@ mod tests {
         assert_ne!(first, second);
         config.learn.objective = Some(Objective::Gentle);
         config.learn.weight = 0.1;
-        config.train.steps += 1;
+        config.learn.steps += 1;
         assert_eq!(folders(&config)[0], first);
         config.train.seed += 1;
         assert_ne!(folders(&config)[0], first);

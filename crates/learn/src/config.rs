@@ -173,11 +173,13 @@ pub struct LearnConfig {
     pub fallback: Fallback,
     /// How much the unlabeled loss counts: λ of Eq. 1.
     pub weight: f64,
-    /// Supervised steps before.
-    pub start: usize,
-    /// So many parsers, trained for `start` steps on the labels alone, suggest the candidates, and the parser learns from
-    /// its first step on. 0: it finds candidates itself, as in the paper.
+    /// So many parsers, trained on the labels alone as the settings of `train` say, suggest the candidates for another, which learns
+    /// labels and suggestions. 0: the parser finds candidates itself, as in the paper.
     pub committee: usize,
+    /// With a committee, the steps of the parser that it teaches.
+    pub steps: usize,
+    /// Without a committee, after how many steps on the labels alone the parser also learns from what it finds.
+    pub start: usize,
     /// With a committee, how much counts how well a program explains the words of its question: the exponent of the channel. 0: not at all.
     pub channel: f64,
     /// Unlabeled questions a step.
@@ -195,8 +197,9 @@ impl Default for LearnConfig {
             reward: Reward::Auto,
             fallback: Fallback::Repulsion,
             weight: 1.0,
-            start: 2000,
             committee: 3,
+            steps: 1500,
+            start: 1000,
             channel: 1.0,
             batch: 12,
             beam: 16,
@@ -350,7 +353,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let (model, train) = (&self.model, &self.train);
-        let checks: [(&'static str, String, bool, &'static str); 13] = [
+        let checks: [(&'static str, String, bool, &'static str); 14] = [
             (
                 "data.fraction",
                 self.data.fraction.to_string(),
@@ -394,6 +397,7 @@ impl Config {
                 "expected a share from 0 to 1",
             ),
             ("train.steps", train.steps.to_string(), train.steps > 0, "expected at least 1"),
+            ("learn.steps", self.learn.steps.to_string(), self.learn.steps > 0, "expected at least 1"),
             ("train.batch", train.batch.to_string(), (1..=4096).contains(&train.batch), "expected 1 to 4096"),
             ("train.shards", train.shards.to_string(), (1..=64).contains(&train.shards), "expected 1 to 64"),
             (

@@ -215,7 +215,11 @@ impl Experiment {
 
     /// A trainer before its first step.
     pub fn trainer(&self) -> Trainer {
-        Trainer::new(self.config.train.clone(), self.config.learn.clone(), self.untrained(&self.config))
+        self.new_trainer(&self.config)
+    }
+
+    fn new_trainer(&self, config: &Config) -> Trainer {
+        Trainer::new(config.train.clone(), config.learn.clone(), self.untrained(config))
     }
 
     /// A model that knows nothing yet.
@@ -245,9 +249,10 @@ impl Experiment {
             (None, Some(members)) => self.as_member(members, folder, observer)?,
             (Some(_), _) if learn.committee > 0 => {
                 let members = self.members(folder, observer)?;
-                let trainer = self.trainer().taught_by(self.committee(&members)?);
+                let student = committee::student(&self.config);
+                let trainer = self.new_trainer(&student).taught_by(self.committee(&members)?);
                 observer.itself();
-                self.train(trainer, &self.config, folder, observer)?
+                self.train(trainer, &student, folder, observer)?
             }
             _ => self.train(self.trainer(), &self.config, folder, observer)?,
         };

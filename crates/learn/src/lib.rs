@@ -38,6 +38,7 @@ mod world;
 
 pub use card::binomial_interval;
 pub use checkpoint::CheckpointError;
+pub use committee::member_seed;
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
 };

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xpr_data::EXPERIMENT;
 use xpr_learn::objectives::Objective;
-use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, load_run, rank};
+use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, load_run, member_seed, rank};
 use xpr_parser::Parser;
 use xpr_report::{Report, write_file};
 
@@ -73,7 +73,9 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     let mut nowhere = std::io::sink();
     let told: &mut dyn Write = if arguments.json { &mut nowhere } else { &mut *out };
 
-    let experiment = demo.experiment(&["learn.objective=none"])?;
+    // The lower bound is the first parser of the committee, and trained once.
+    let first = format!("train.seed={}", member_seed(arguments.seed, 0));
+    let experiment = demo.experiment(&["learn.objective=none", &first])?;
     text::data(told, &demo.folder, &experiment)?;
     let lower = demo.train("lower bound", "lower-bound", &experiment)?;
     text::trained(told, &lower)?;
