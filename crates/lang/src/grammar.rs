@@ -1,7 +1,7 @@
 //! Productions, and which of them an environment leaves usable.
 
 use crate::signatures::{Action, Rule, RuleId, Signatures, TypeId};
-use crate::{Item, ItemId};
+use crate::{Derivation, Item, ItemId, Program};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -249,6 +249,29 @@ impl Grammar {
         self.places[ty.index()].contains(bit)
     }
 
+    /// All programs of at most `longest` actions. There are soon very many.
+    pub fn programs(&self, longest: usize) -> impl Iterator<Item = Program> {
+        let mut begun = vec![(Derivation::new(self), Vec::new())];
+        std::iter::from_fn(move || {
+            loop {
+                let (derivation, actions) = begun.pop()?;
+                let Some(expected) = derivation.expected() else {
+                    return Program::from_actions(self, &actions).ok();
+                };
+                let Allowed { rules, items } = self.allowed(expected);
+                let rules = rules.iter().copied().map(Action::Rule);
+                for action in rules.chain(items.iter().copied().map(Action::Item)) {
+                    let mut next = derivation.clone();
+                    let fits = next.advance(self, action).is_ok()
+                        && next.len().saturating_add(next.shortest_rest(self)) <= longest;
+                    if fits {
+                        begun.push((next, [actions.as_slice(), &[action]].concat()));
+                    }
+                }
+            }
+        })
+    }
+
     /// The number of actions in the shortest program of type `ty`, if there is a program at all.
     pub fn shortest(&self, ty: TypeId) -> Option<usize> {
         self.places[ty.index()].shortest.map(|length| length as usize)
@@ -289,6 +312,21 @@ mod tests {
         let property = bare.type_ids().nth(1).unwrap();
         assert!(bare.allowed(property).is_empty());
         assert_eq!(bare.shortest(property), None);
+    }
+
+    #[test]
+    fn all_short_programs_are_found_once() {
+        let (language, property, ty) = language();
+        let items = [Item::new(ty, "", "t"), Item::new(property, "", "p"), Item::new(property, "", "r")];
+        let grammar = language.grammar(&items).unwrap();
+        // all(t); join(all(t), p or r), with any number of flips: 2 of n actions for n = 4, 5, and from 6 on also two joins.
+        let of = |longest| {
+            let programs: Vec<Program> = grammar.programs(longest).collect();
+            assert!(programs.iter().all(|program| program.actions().len() <= longest));
+            assert_eq!(programs.iter().collect::<std::collections::HashSet<_>>().len(), programs.len());
+            programs.len()
+        };
+        assert_eq!([1, 2, 3, 4, 5, 6].map(of), [0, 1, 1, 3, 5, 5 + 2 + 4]);
     }
 
     #[test]

@@ -37,6 +37,7 @@
 //! assert!(close(&meritocratic(candidates, 0.0).unwrap().q, &[0.5, 0.0, 0.5]));
 //! ```
 
+mod exact;
 mod gentle;
 mod reinforce;
 mod repulsion;
@@ -44,6 +45,7 @@ mod self_training;
 mod sparse;
 mod top_k;
 
+pub use exact::exact;
 pub use sparse::sparsemax;
 
 use serde::Serialize;

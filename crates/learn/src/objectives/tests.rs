@@ -1,5 +1,10 @@
 use super::*;
-use xpr_nn::Random;
+use crate::Task;
+use crate::world::KnowledgeWorld;
+use xpr_exec::overnight;
+use xpr_lang::Program;
+use xpr_nn::{Gradients, Random};
+use xpr_parser::{Model, ModelConfig, Parser, Weighted};
 
 /// Log-probabilities and rewards drawn at random; the mass of all is `mass`.
 fn random_candidates(random: Random, count: usize, mass: f64) -> (Vec<f64>, Vec<bool>) {
@@ -107,17 +112,11 @@ fn with_every_program_seen_top_k_is_exact_marginal_likelihood() {
         let total = log_sum(scores.iter().copied());
         scores.iter().map(|score| score - total).collect()
     };
-    let exact = |scores: &[f64]| -> f64 {
-        let p: f64 = logs(scores)
-            .iter()
-            .zip(&rewarded)
-            .filter(|(_, rewarded)| **rewarded)
-            .map(|(log, _)| log.exp())
-            .sum();
-        -p.ln()
+    let exact = |scores: &[f64]| -> Credit {
+        exact(Candidates { log_probabilities: &logs(scores), rewarded: &rewarded }).unwrap()
     };
     let found = credit(Objective::TopK, &logs(&scores), &rewarded).unwrap();
-    assert!(close(found.loss, exact(&scores)));
+    assert!(close(found.loss, exact(&scores).loss));
     let p: Vec<f64> = logs(&scores).iter().map(|log| log.exp()).collect();
     for index in 0..10 {
         // ∂l_i/∂s_j = [i = j] − p_j
@@ -125,9 +124,10 @@ fn with_every_program_seen_top_k_is_exact_marginal_likelihood() {
         let at = |step: f64| {
             let mut moved = scores.clone();
             moved[index] += step;
-            exact(&moved)
+            exact(&moved).loss
         };
         assert!((through - (at(1e-6) - at(-1e-6)) / 2e-6).abs() < 1e-6);
+        assert!((through - exact(&scores).credit[index]).abs() < 1e-6);
         // And all of it seen, repulsion has the same gradient: 1 − P_SN is P_SE.
         let repulsion = credit(Objective::Repulsion, &logs(&scores), &rewarded).unwrap();
         let other: f64 = repulsion.credit[index] - p[index] * repulsion.credit.iter().sum::<f64>();
@@ -188,4 +188,50 @@ fn extremes_give_finite_numbers() {
         assert!(found.credit.iter().all(|credit| credit.abs() < 1e-12), "{objective:?}");
     }
     assert!(credit(Objective::Repulsion, &[], &[]).unwrap().credit.is_empty());
+}
+
+/// All programs of up to five actions about a world, as an untrained parser thinks of them, likeliest first, and which find something.
+fn small_space() -> (Vec<f64>, Vec<bool>) {
+    let world = overnight::world("calendar").unwrap();
+    let task = Task::new(Box::new(KnowledgeWorld::new(world, &[])), []).unwrap();
+    let question = task.question("which meeting is in the office");
+    let config = ModelConfig {
+        hidden: 16,
+        feed_forward: 16,
+        heads: 2,
+        dropout: 0.0,
+        word_dropout: 0.0,
+        ..ModelConfig::default()
+    };
+    let words = task.vocabulary().table(8, &Default::default(), Random::new(1));
+    let model = Model::new(config, task.scene().clone(), words, Random::new(2));
+    let programs: Vec<Program> = task.scene().grammar().programs(5).collect();
+    let weighted: Vec<Weighted<'_>> =
+        programs.iter().map(|program| Weighted { question: 0, program, weight: 1.0 }).collect();
+    let logs = model.gradient(&[&question], &weighted, Random::new(3), 1, &mut Gradients::default());
+    let mut runner = task.runner().unwrap();
+    let finds = programs.iter().map(|program| {
+        let text = task.text(program, &question);
+        task.finds(&text, &runner.execute(&text))
+    });
+    let mut space: Vec<(f64, bool)> = logs.iter().map(|log| f64::from(*log)).zip(finds).collect();
+    space.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    space.into_iter().unzip()
+}
+
+#[test]
+fn the_more_is_seen_the_nearer_is_top_k_to_exact() {
+    let (logs, rewarded) = small_space();
+    assert!(logs.len() > 100 && rewarded.contains(&true) && rewarded.contains(&false), "{}", logs.len());
+    let whole = exact(Candidates { log_probabilities: &logs, rewarded: &rewarded }).unwrap();
+    let mut last = f64::INFINITY;
+    for seen in [logs.len() / 8, logs.len() / 4, logs.len() / 2, logs.len()] {
+        let found = credit(Objective::TopK, &logs[..seen], &rewarded[..seen]).unwrap();
+        let unseen: f64 = whole.q[seen..].iter().sum();
+        let apart: f64 = found.q.iter().zip(&whole.q).map(|(own, exact)| (own - exact).abs()).sum();
+        // What is not seen is what the posterior of the seen has too much of.
+        assert!(close(apart, unseen) && apart < last, "{seen}: {apart} {unseen}");
+        last = apart;
+    }
+    assert!(close(last, 0.0));
 }
