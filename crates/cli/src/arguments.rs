@@ -116,7 +116,7 @@ pub(crate) struct TrainArguments {
         value_delimiter = ',',
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "0.1,0.3,0.5"
+        default_missing_value = "0.1,0.3,1"
     )]
     pub(crate) tune: Option<Vec<f64>>,
     /// Where the parsers of a committee (learn.committee) are kept. Runs that differ only in what they do with unlabeled

@@ -84,6 +84,26 @@ fn splits_become_files() {
 }
 
 #[test]
+fn right_answers_on_many_rows_are_waited_for() {
+    let folder = folder();
+    let database = rusqlite::Connection::open(folder.path().join("music.db")).unwrap();
+    let many = "CREATE TABLE play (id INTEGER PRIMARY KEY, album_id INT);
+        INSERT INTO play SELECT value, value % 3 + 1 FROM (
+            WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 400000) SELECT value FROM n)";
+    database.execute_batch(many).unwrap();
+    drop(database);
+    // More steps than a guess has.
+    let pairs = "question,sql,split\nhow many plays,SELECT count(*) FROM play,train\n\
+        how many plays of album 2,SELECT count(*) FROM play WHERE album_id = 2,test\n";
+    fs::write(folder.path().join("plays.csv"), pairs).unwrap();
+    printed(&xpr(folder.path(), &["init", "--db", "sqlite:music.db", "--labeled", "plays.csv"]));
+    let train = ["train", "music/xpr.toml", "--out", "music/run", "--set", "train.steps=1"];
+    printed(&xpr(folder.path(), &train));
+    let predictions = fs::read_to_string(folder.path().join("music/run/predictions.jsonl")).unwrap();
+    assert!(predictions.contains("\"gold_outcome\":\"value\\t(bag (133334))\""), "{predictions}");
+}
+
+#[test]
 fn a_run_answers_alike_after_its_files_grew_and_its_project_moved() {
     let folder = folder();
     let csv: String = PAIRS.lines().take(6).fold("question\tsql\tsplit\n".to_owned(), |text, line| {

@@ -17,39 +17,44 @@
 //! The counts `c` are those of expectation-maximisation on the labeled questions. It knows nothing of order, so it is no parser; but its
 //! mistakes are not a parser's, and it takes milliseconds to learn.
 
+use crate::committee::{flattened, weigh};
 use crate::{LabeledExample, Task};
 use rustc_hash::FxHashMap;
-use xpr_lang::{Action, Program, RuleId};
-use xpr_parser::{Question, stem, tokenize};
+use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
+use xpr_lang::{Action, Program};
+use xpr_nn::{Gradients, Random};
+use xpr_parser::{Candidate, Model, Parser, Question, Weighted, stem, tokenize};
 
 /// `p(x | y)`, learned from labeled questions.
-#[derive(Debug)]
-pub(crate) struct Channel<'t> {
-    task: &'t Task,
-    stems: FxHashMap<String, u32>,
-    notions: FxHashMap<Notion, usize>,
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Channel {
+    words: FxHashMap<String, u32>,
+    notions: Notions,
     translations: Translations,
 }
 
-/// What a word may be said because of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Notion {
-    Nothing,
-    Rule(RuleId),
-    /// An item, by its symbol: the same value is the same notion in every question.
-    Item(String),
+/// What a word may be said because of, and its number; 0 is nothing.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Notions {
+    /// By the rule's index.
+    rules: FxHashMap<usize, usize>,
+    /// By the item's symbol: the same value is the same notion in every question.
+    items: FxHashMap<String, usize>,
 }
 
 /// `t`, with words and notions as numbers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Translations {
     /// How common each word is, labeled or not.
     common: Vec<f64>,
+    /// How common a word is taken for that nobody ever said.
+    rare: f64,
     of: Vec<Translation>,
 }
 
 /// What is said because of a notion.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Translation {
     /// The words of its name.
     name: Vec<u32>,
@@ -57,30 +62,37 @@ struct Translation {
     total: f64,
 }
 
+/// Where a run keeps it.
+pub(crate) const CHANNEL_FILE: &str = "channel.json";
+
+/// How much flatter a parser's probabilities are taken than it gives them when its candidates are weighed: it is too sure of them.
+const FLATTENED: f64 = 2.0;
+
 /// Rounds of expectation-maximisation. More do not matter.
 const ROUNDS: usize = 8;
 
 /// No word is less likely than this.
 const UNHEARD_OF: f64 = 1e-12;
 
-impl<'t> Channel<'t> {
+impl Channel {
     /// Learns from labeled questions; `asked` are all that are known, labeled or not.
     pub(crate) fn learn<'q>(
-        task: &'t Task,
+        task: &Task,
         labeled: &[LabeledExample],
-        asked: impl IntoIterator<Item = &'q str>,
+        asked: impl IntoIterator<Item = &'q Question>,
     ) -> Self {
-        let (stems, notions) = (FxHashMap::default(), FxHashMap::default());
-        let mut channel = Channel { task, stems, notions, translations: Translations::default() };
-        let asked: Vec<u32> = asked.into_iter().flat_map(|utterance| channel.stems_of(utterance)).collect();
-        for &stem in &asked {
-            channel.translations.common[stem as usize] += 1.0 / asked.len() as f64;
+        let mut channel = Channel::default();
+        channel.translations.of.push(Translation::default());
+        let asked: Vec<u32> =
+            asked.into_iter().flat_map(|question| channel.words_of(question.stems())).collect();
+        channel.translations.rare = 0.5 / asked.len().max(1) as f64;
+        for &word in &asked {
+            channel.translations.common[word as usize] += 1.0 / asked.len() as f64;
         }
         let pairs: Vec<(Vec<u32>, Vec<usize>)> = labeled
             .iter()
-            .map(|example| {
-                let notions = channel.notions_of(&example.program, &example.question);
-                (channel.stems_of(&example.utterance), notions)
+            .map(|LabeledExample { question, program, .. }| {
+                (channel.words_of(question.stems()), channel.notions_of(task, question, program))
             })
             .collect();
         for _ in 0..ROUNDS {
@@ -90,51 +102,52 @@ impl<'t> Channel<'t> {
     }
 
     /// `log p(x | y)`.
-    pub(crate) fn log_probability(&mut self, utterance: &str, question: &Question, program: &Program) -> f64 {
-        let notions = self.notions_of(program, question);
-        let stems = self.stems_of(utterance);
-        self.translations.log_probability(&stems, &notions)
+    pub(crate) fn log_probability(&mut self, task: &Task, question: &Question, program: &Program) -> f64 {
+        let notions = self.notions_of(task, question, program);
+        let words = self.words_of(question.stems());
+        self.translations.log_probability(&words, &notions)
     }
 
     /// The notions of a program: nothing, and each of its actions.
-    fn notions_of(&mut self, program: &Program, question: &Question) -> Vec<usize> {
-        let task = self.task;
+    fn notions_of(&mut self, task: &Task, question: &Question, program: &Program) -> Vec<usize> {
         let items = task.environment(question).items();
-        let mut notions = vec![self.notion(Notion::Nothing, "")];
+        let mut notions = vec![0];
         for action in program.actions() {
-            notions.push(match action {
-                Action::Rule(rule) => self.notion(Notion::Rule(*rule), ""),
+            let next = self.translations.of.len();
+            let (notion, name) = match action {
+                Action::Rule(rule) => (*self.notions.rules.entry(rule.index()).or_insert(next), ""),
                 Action::Item(item) => {
-                    let item = &items[item.0 as usize];
-                    self.notion(Notion::Item(item.symbol.clone()), &item.phrase)
+                    let item = &items[item.index()];
+                    let known = self.notions.items.get(&item.symbol).copied();
+                    let notion = known.unwrap_or(next);
+                    if known.is_none() {
+                        self.notions.items.insert(item.symbol.clone(), next);
+                    }
+                    (notion, item.phrase.as_str())
                 }
-            });
+            };
+            if notion == next {
+                let stems: Vec<String> = tokenize(name).iter().map(|word| stem(word)).collect();
+                let name = self.words_of(&stems);
+                self.translations.of.push(Translation { name, ..Translation::default() });
+            }
+            notions.push(notion);
         }
         notions
     }
 
-    fn notion(&mut self, notion: Notion, name: &str) -> usize {
-        if let Some(&number) = self.notions.get(&notion) {
-            return number;
-        }
-        let name = self.stems_of(name);
-        let number = self.translations.of.len();
-        self.translations.of.push(Translation { name, ..Translation::default() });
-        self.notions.insert(notion, number);
-        number
-    }
-
-    fn stems_of(&mut self, text: &str) -> Vec<u32> {
-        let mut stems = Vec::new();
-        for word in tokenize(text) {
-            let next = self.stems.len() as u32;
-            let stem = *self.stems.entry(stem(&word)).or_insert(next);
-            if stem == next {
+    fn words_of(&mut self, stems: &[String]) -> Vec<u32> {
+        let mut words = Vec::with_capacity(stems.len());
+        for stem in stems {
+            let next = self.words.len() as u32;
+            let word = self.words.get(stem).copied().unwrap_or(next);
+            if word == next {
+                self.words.insert(stem.clone(), next);
                 self.translations.common.push(0.0);
             }
-            stems.push(stem);
+            words.push(word);
         }
-        stems
+        words
     }
 }
 
@@ -142,7 +155,8 @@ impl Translations {
     /// `t(w | a)`.
     fn probability(&self, notion: usize, word: u32) -> f64 {
         let Translation { name, counts, total } = &self.of[notion];
-        let mut over = counts.get(&word).copied().unwrap_or(0.0) + self.common[word as usize];
+        let mut over = counts.get(&word).copied().unwrap_or(0.0);
+        over += self.common[word as usize].max(self.rare);
         let mut under = total + 1.0;
         if !name.is_empty() {
             over += name.iter().filter(|own| **own == word).count() as f64 / name.len() as f64;
@@ -180,6 +194,50 @@ impl Translations {
     }
 }
 
+/// A parser whose candidates are weighed by how well they explain their questions.
+#[derive(Debug)]
+pub struct Explaining<'m> {
+    task: &'m Task,
+    model: &'m Model,
+    /// It meets new words and values.
+    channel: Mutex<Channel>,
+    weight: f64,
+}
+
+impl<'m> Explaining<'m> {
+    /// Weighs what a model finds; the channel counts as much as `weight` says.
+    pub fn new(task: &'m Task, model: &'m Model, channel: Channel, weight: f64) -> Self {
+        Explaining { task, model, channel: Mutex::new(channel), weight }
+    }
+}
+
+impl Parser for Explaining<'_> {
+    fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>> {
+        let found = self.model.candidates(questions, beam, noise);
+        if self.weight == 0.0 {
+            return found;
+        }
+        // A channel is whole whatever happened to who held it.
+        let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let both = questions.iter().zip(found);
+        both.map(|(question, found)| {
+            weigh(flattened(found, FLATTENED), (&mut channel, self.weight), self.task, question)
+        })
+        .collect()
+    }
+
+    fn gradient(
+        &self,
+        questions: &[&Question],
+        programs: &[Weighted<'_>],
+        random: Random,
+        shards: usize,
+        gradients: &mut Gradients,
+    ) -> Vec<f32> {
+        self.model.gradient(questions, programs, random, shards, gradients)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,7 +251,8 @@ mod tests {
     /// Words: the 0, meeting 1, last 2, where 3, office 4.
     fn learned() -> Translations {
         let of = NAMES.map(|name| Translation { name: name.to_vec(), ..Translation::default() });
-        let mut translations = Translations { common: vec![0.4, 0.2, 0.2, 0.1, 0.1], of: of.into() };
+        let common = vec![0.4, 0.2, 0.2, 0.1, 0.1];
+        let mut translations = Translations { common, rare: 0.0, of: of.into() };
         let pairs = [
             (vec![0, 1], vec![NOTHING, MEETING]),
             (vec![0, 2, 1], vec![NOTHING, MEETING, LATEST]),
@@ -236,7 +295,7 @@ mod tests {
 
     #[test]
     fn nothing_to_learn_from_is_nothing_to_say() {
-        let translations = Translations { common: vec![0.0], of: vec![Translation::default()] };
+        let translations = Translations { common: vec![0.0], rare: 0.0, of: vec![Translation::default()] };
         assert!(translations.log_probability(&[0], &[NOTHING]).is_finite());
         assert_eq!(translations.log_probability(&[], &[NOTHING]), 0.0);
     }

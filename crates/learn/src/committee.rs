@@ -14,7 +14,7 @@
 
 use crate::channel::Channel;
 use crate::explore::{Explorer, Found};
-use crate::{Config, Judge, LearnConfig, UnlabeledExample};
+use crate::{Config, Judge, LearnConfig, Task, UnlabeledExample};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -31,8 +31,8 @@ pub(crate) struct Committee {
 /// Questions that are asked at a time.
 const TOGETHER: usize = 48;
 
-/// Programs that the committee thinks less likely than this are not suggested.
-const UNLIKELY: f64 = 1e-3;
+/// Programs that the committee thinks less likely than this, a thousandth, are not suggested.
+const UNLIKELY: f32 = -6.907_755;
 
 /// How much flatter a member's probabilities are taken than it gives them: with few labels its best program has 0.88 of the probability, and
 /// is right for two questions in three.
@@ -42,7 +42,7 @@ impl Committee {
     /// Asks every member every question; the channel counts as much as `weight` says.
     pub(crate) fn ask(
         members: &[impl Parser],
-        (mut channel, weight): (Channel<'_>, f64),
+        (mut channel, weight): (Channel, f64),
         examples: &[UnlabeledExample],
         explorer: Explorer,
         judge: &mut Judge<'_>,
@@ -53,20 +53,15 @@ impl Committee {
             let found =
                 questions.chunks(TOGETHER).flat_map(|chunk| member.candidates(chunk, explorer.beam, None));
             for (own, all) in found.zip(&mut suggested) {
-                all.extend(flattened(own));
+                all.extend(flattened(own, FLATTENED));
             }
         }
         let mut lesson = |(example, suggested): (&UnlabeledExample, Vec<(Program, f64)>)| {
-            let together = sums(suggested).into_iter().map(|(program, sum)| {
-                let explained = match weight {
-                    0.0 => 0.0,
-                    weight => {
-                        weight * channel.log_probability(&example.utterance, &example.question, &program)
-                    }
-                };
-                (program, sum.ln() + explained)
-            });
-            explorer.look(example, most_likely(together.collect()), judge)
+            let mut together =
+                weigh(sums(suggested), (&mut channel, weight), judge.task(), &example.question);
+            let likely = together.partition_point(|candidate| candidate.log_probability >= UNLIKELY);
+            together.truncate(likely.max(1));
+            explorer.look(example, together, judge)
         };
         Committee { lessons: examples.iter().zip(suggested).map(&mut lesson).collect() }
     }
@@ -77,10 +72,27 @@ impl Committee {
     }
 }
 
-/// A member's candidates with their probabilities among themselves, flattened.
-fn flattened(candidates: Vec<Candidate>) -> Vec<(Program, f64)> {
+/// Programs for a question with what members gave each, as candidates that a channel was asked about too.
+pub(crate) fn weigh(
+    programs: Vec<(Program, f64)>,
+    (channel, weight): (&mut Channel, f64),
+    task: &Task,
+    question: &Question,
+) -> Vec<Candidate> {
+    let explained = |(program, given): (Program, f64)| {
+        let explained = match weight {
+            0.0 => 0.0,
+            weight => weight * channel.log_probability(task, question, &program),
+        };
+        (program, given.ln() + explained)
+    };
+    most_likely(programs.into_iter().map(explained).collect())
+}
+
+/// A parser's candidates with their probabilities among themselves, flattened.
+pub(crate) fn flattened(candidates: Vec<Candidate>, by: f64) -> Vec<(Program, f64)> {
     let logs: Vec<f64> =
-        candidates.iter().map(|candidate| f64::from(candidate.log_probability) / FLATTENED).collect();
+        candidates.iter().map(|candidate| f64::from(candidate.log_probability) / by).collect();
     candidates.into_iter().map(|candidate| candidate.program).zip(shares(&logs)).collect()
 }
 
@@ -88,12 +100,12 @@ fn flattened(candidates: Vec<Candidate>) -> Vec<(Program, f64)> {
 fn most_likely(mut programs: Vec<(Program, f64)>) -> Vec<Candidate> {
     programs.sort_by(|(_, left), (_, right)| right.total_cmp(left));
     let logs: Vec<f64> = programs.iter().map(|(_, log)| *log).collect();
-    let likely = |(place, share): &(usize, f64)| *place == 0 || *share >= UNLIKELY;
-    let likely = shares(&logs).into_iter().enumerate().filter(likely);
-    likely
-        .zip(programs)
-        .map(|((_, share), (program, _))| Candidate { program, log_probability: share.ln() as f32 })
-        .collect()
+    let candidate = |((program, _), share): ((Program, f64), f64)| {
+        let log_probability = share.max(f64::MIN_POSITIVE).ln() as f32;
+        Candidate { program, log_probability }
+    };
+    let shares = shares(&logs);
+    programs.into_iter().zip(shares).map(candidate).collect()
 }
 
 /// Numbers with these logarithms, divided by their sum.
@@ -104,7 +116,7 @@ fn shares(logs: &[f64]) -> Vec<f64> {
 }
 
 /// Each program once, with the sum of what members gave it. One that did not find it gave nothing.
-fn sums<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>) -> Vec<(P, f64)> {
+pub(crate) fn sums<P: Clone + Eq + Hash>(found: impl IntoIterator<Item = (P, f64)>) -> Vec<(P, f64)> {
     let mut places: HashMap<P, usize> = HashMap::new();
     let mut all: Vec<(P, f64)> = Vec::new();
     for (program, probability) in found {

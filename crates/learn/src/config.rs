@@ -253,11 +253,14 @@ pub enum Fallback {
 pub struct EvalConfig {
     /// Programs to look for.
     pub beam: usize,
+    /// How much counts how well a program explains the words of its question, when one is chosen as when a committee is asked: the
+    /// exponent of the channel. 0: the parser answers alone.
+    pub channel: f64,
 }
 
 impl Default for EvalConfig {
     fn default() -> Self {
-        EvalConfig { beam: 8 }
+        EvalConfig { beam: 8, channel: 1.0 }
     }
 }
 
@@ -425,7 +428,8 @@ impl Config {
             });
         }
         let learn = &self.learn;
-        for (key, value) in [("learn.weight", learn.weight), ("learn.channel", learn.channel)] {
+        let exponents = [("learn.channel", learn.channel), ("eval.channel", self.eval.channel)];
+        for (key, value) in exponents.into_iter().chain([("learn.weight", learn.weight)]) {
             if !(value >= 0.0 && value.is_finite()) {
                 let (value, expected) = (value.to_string(), "expected a number from 0 on");
                 return Err(ConfigError::Value { key, value, expected });

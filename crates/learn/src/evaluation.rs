@@ -5,6 +5,7 @@
 
 use crate::{Task, TaskError, TestExample};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use xpr_exec::{Executor, Outcome};
 use xpr_parser::{Candidate, Parser, Question};
 
@@ -59,24 +60,42 @@ pub struct Prediction {
     pub candidates: Vec<Ranked>,
 }
 
-/// Runs candidates, and says which to choose: the best that executes, or the best if none does.
-pub fn rank(
-    task: &Task,
-    executor: &mut dyn Executor,
-    question: &Question,
-    candidates: &[Candidate],
-) -> (usize, Vec<(Ranked, Outcome)>) {
-    let ranked: Vec<(Ranked, Outcome)> = candidates
-        .iter()
-        .map(|candidate| {
-            let program = task.text(&candidate.program, question);
+/// Runs candidates to choose one.
+pub struct Ranker<'t> {
+    task: &'t Task,
+    /// The best candidate may take its time, the others are there in case it fails.
+    best: Box<dyn Executor + 't>,
+    others: Box<dyn Executor + 't>,
+}
+
+impl fmt::Debug for Ranker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ranker").finish_non_exhaustive()
+    }
+}
+
+impl<'t> Ranker<'t> {
+    /// A ranker of programs for a task.
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn new(task: &'t Task) -> Result<Self, TaskError> {
+        Ok(Ranker { task, best: task.patient_runner()?, others: task.runner()? })
+    }
+
+    /// Runs candidates, best first, and says which to choose: the best that executes, or the best if none does.
+    pub fn rank(&mut self, question: &Question, candidates: &[Candidate]) -> (usize, Vec<(Ranked, Outcome)>) {
+        let mut ranked = Vec::with_capacity(candidates.len());
+        for (place, candidate) in candidates.iter().enumerate() {
+            let program = self.task.text(&candidate.program, question);
+            let executor = if place == 0 { &mut self.best } else { &mut self.others };
             let outcome = executor.execute(&program);
             let log_probability = candidate.log_probability;
-            (Ranked { program, log_probability, outcome: outcome.to_string() }, outcome)
-        })
-        .collect();
-    let chosen = ranked.iter().position(|(_, outcome)| outcome.executes()).unwrap_or(0);
-    (chosen, ranked)
+            ranked.push((Ranked { program, log_probability, outcome: outcome.to_string() }, outcome));
+        }
+        let executes = |(_, outcome): &(Ranked, Outcome)| outcome.executes();
+        (ranked.iter().position(executes).unwrap_or(0), ranked)
+    }
 }
 
 /// Asks a parser every question and compares denotations.
@@ -90,12 +109,12 @@ pub fn evaluate(
     beam: usize,
 ) -> Result<(Evaluation, Vec<Prediction>), TaskError> {
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let mut runner = task.runner()?;
+    let mut ranker = Ranker::new(task)?;
     let mut counts = [0usize; 5];
     let mut predictions = Vec::with_capacity(examples.len());
     for (chunk, examples) in questions.chunks(48).zip(examples.chunks(48)) {
         for (candidates, example) in parser.candidates(chunk, beam, None).iter().zip(examples) {
-            let (chosen, ranked) = rank(task, &mut *runner, &example.question, candidates);
+            let (chosen, ranked) = ranker.rank(&example.question, candidates);
             let right: Vec<bool> =
                 ranked.iter().map(|(_, outcome)| task.answers(&example.outcome, outcome)).collect();
             let is = |index: usize| right.get(index) == Some(&true);

@@ -1,12 +1,11 @@
 //! A whole experiment: read, train, evaluate, keep.
 
 use crate::card::card;
-use crate::channel::Channel;
+use crate::channel::{CHANNEL_FILE, Channel, Explaining};
 use crate::checkpoint::{self, CheckpointError};
 use crate::committee::{self, Committee};
-use crate::dataset::{Examples, open_world, reopen_world};
+use crate::dataset::{Examples, open_world};
 use crate::explore::Explorer;
-use crate::task::GrammarFile;
 use crate::{
     Config, ConfigError, DataConfig, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward,
     RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
@@ -16,8 +15,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use xpr_data::{DataError, Embeddings, Example, relative_path};
 use xpr_exec::overnight;
-use xpr_nn::{Matrix, Random};
-use xpr_parser::{Model, tokenize};
+use xpr_nn::Random;
+use xpr_parser::{Model, Parser, tokenize};
 
 /// Why an experiment fails.
 #[derive(Debug, Error)]
@@ -144,10 +143,7 @@ impl Experiment {
         let answered = ((examples.len() - rest) as f64 * config.data.answered).round() as usize;
         let hidden = task.test(&examples[rest..])?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
-        let bare = read
-            .bare
-            .iter()
-            .map(|utterance| UnlabeledExample::bare(utterance.clone(), task.question(utterance)));
+        let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
         let test = task.test(test)?;
         Ok(Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None })
@@ -296,13 +292,17 @@ impl Experiment {
         self.train(trainer, config, folder, observer)
     }
 
+    /// How programs explain the words of questions, as far as labels tell.
+    fn channel(&self) -> Channel {
+        let labeled = self.train.iter().map(|example| &example.question);
+        let unlabeled = self.unlabeled.iter().map(|example| &example.question);
+        Channel::learn(&self.task, &self.train, labeled.chain(unlabeled))
+    }
+
     /// What a committee of these parsers teaches.
     fn committee(&self, members: &[Model]) -> Result<Option<Committee>, ExperimentError> {
         let Some(explorer) = Explorer::new(&self.config.learn) else { return Ok(None) };
-        let labeled = self.train.iter().map(|example| example.utterance.as_str());
-        let unlabeled = self.unlabeled.iter().map(|example| example.utterance.as_str());
-        let channel = Channel::learn(&self.task, &self.train, labeled.chain(unlabeled));
-        let channel = (channel, self.config.learn.channel);
+        let channel = (self.channel(), self.config.learn.channel);
         Ok(Some(Committee::ask(members, channel, &self.unlabeled, explorer, &mut self.judge()?)))
     }
 
@@ -383,7 +383,13 @@ impl Experiment {
     /// # Errors
     /// If a file cannot be written.
     pub fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        keep_evaluation(folder, model, (&self.task, &self.test), self.config.eval.beam, |evaluation| {
+        let eval = &self.config.eval;
+        let channel = self.channel();
+        if eval.channel > 0.0 {
+            folder.write(CHANNEL_FILE, &serde_json::to_vec(&channel).unwrap_or_default())?;
+        }
+        let parser = Explaining::new(&self.task, model, channel, eval.channel);
+        keep_evaluation(folder, &parser, (&self.task, &self.test), eval.beam, |evaluation| {
             folder.write("card.md", card(self, model, evaluation).as_bytes())
         })
     }
@@ -416,7 +422,10 @@ impl Division {
 }
 
 /// What is evaluated on: the test examples, or held-out ones.
-fn test_part<'e>(config: &DataConfig, read: &'e Examples) -> Result<&'e [Example], ExperimentError> {
+pub(crate) fn test_part<'e>(
+    config: &DataConfig,
+    read: &'e Examples,
+) -> Result<&'e [Example], ExperimentError> {
     let Division { first, .. } = Division::of(config, read.train.len())?;
     Ok(match config.held_out {
         0 => &read.test,
@@ -424,30 +433,15 @@ fn test_part<'e>(config: &DataConfig, read: &'e Examples) -> Result<&'e [Example
     })
 }
 
-/// Evaluates the model of a finished run, as [`load_run`] gives them, and keeps what it answered. Questions are seen with the words and
-/// constants that the model was trained with, whatever was added to its files since.
-///
-/// # Errors
-/// If the questions cannot be read, or a file not be written.
-pub fn evaluate_run(
+/// Keeps what a parser answers to test questions, whatever `more` is to be kept, and then how good it is: where that is, the run is finished.
+pub(crate) fn keep_evaluation(
     folder: &RunFolder,
-    config: &Config,
-    task: &Task,
-    model: &Model,
-) -> Result<Evaluation, ExperimentError> {
-    let test = task.test(test_part(&config.data, &Examples::read(&config.data)?)?)?;
-    keep_evaluation(folder, model, (task, &test), config.eval.beam, |_| Ok(()))
-}
-
-/// Keeps what a model answers to test questions, whatever `more` is to be kept, and then how good it is: where that is, the run is finished.
-fn keep_evaluation(
-    folder: &RunFolder,
-    model: &Model,
+    parser: &dyn Parser,
     (task, test): (&Task, &[TestExample]),
     beam: usize,
     more: impl FnOnce(&Evaluation) -> Result<(), RunError>,
 ) -> Result<Evaluation, ExperimentError> {
-    let (evaluation, predictions) = evaluate(model, task, test, beam)?;
+    let (evaluation, predictions) = evaluate(parser, task, test, beam)?;
     let mut lines = Vec::new();
     for prediction in &predictions {
         let _ = serde_json::to_writer(&mut lines, prediction);
@@ -483,48 +477,4 @@ fn kept_metrics(folder: &RunFolder, step: usize) -> Result<Vec<u8>, RunError> {
         .lines()
         .filter(|line| serde_json::from_str::<StepReport>(line).is_ok_and(|report| report.step <= step));
     Ok(kept.flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect())
-}
-
-/// Loads the model of a finished run. Needs nothing but its folder.
-///
-/// # Errors
-/// If the folder is not that of a finished run, or its files do not fit together.
-pub fn load_run(folder: &Path) -> Result<(RunFolder, Config, Task, Model), ExperimentError> {
-    let run = RunFolder::open(folder)?;
-    let config = Config::read(Some(&run.path("config.toml")), &[])?;
-    let json_error = |name: &'static str| {
-        let run = run.clone();
-        move |error: serde_json::Error| run.content_error(name, format!("it is not what xpr wrote: {error}"))
-    };
-    let grammar: GrammarFile =
-        serde_json::from_slice(&run.read("grammar.json")?).map_err(json_error("grammar.json"))?;
-    let words: Vec<String> =
-        serde_json::from_slice(&run.read("vocabulary.json")?).map_err(json_error("vocabulary.json"))?;
-    let world = reopen_world(&config.data, &grammar)?;
-    let task = Task::new(world, words.iter().cloned())?;
-    if task.grammar_file() != grammar {
-        let message = "its rules or items are not those this version makes of this world; train again";
-        return Err(run.content_error("grammar.json", message).into());
-    }
-    if task.vocabulary().words() != words {
-        let message = "its words are not those the model was made with; train again, or restore the file";
-        return Err(run.content_error("vocabulary.json", message).into());
-    }
-    if !run.has("model.safetensors") {
-        let message = "there are no weights: training was not finished; go on with xpr train --resume";
-        return Err(run.content_error("model.safetensors", message).into());
-    }
-    let content = run.read("model.safetensors")?;
-    let word = word_size(&content).unwrap_or(config.model.word);
-    let table = Matrix::zeros(task.vocabulary().words().len(), word);
-    let mut model = Model::new(config.model.clone(), task.scene().clone(), table, Random::new(0));
-    checkpoint::read_model(&content, model.parameters_mut())
-        .map_err(|source| ExperimentError::Checkpoint { path: run.path("model.safetensors"), source })?;
-    Ok((run, config, task, model))
-}
-
-/// The size of a word's vector in a file of weights.
-fn word_size(content: &[u8]) -> Option<usize> {
-    let file = safetensors::SafeTensors::deserialize(content).ok()?;
-    file.tensor("encoder.words").ok()?.shape().get(1).copied().filter(|size| *size <= 4096)
 }

@@ -32,11 +32,13 @@ pub mod objectives;
 mod run_folder;
 pub mod sweep;
 mod task;
+mod trained;
 mod trainer;
 pub mod tuning;
 mod world;
 
 pub use card::binomial_interval;
+pub use channel::{Channel, Explaining};
 pub use checkpoint::CheckpointError;
 pub use committee::member_seed;
 pub use config::{
@@ -44,10 +46,11 @@ pub use config::{
 };
 pub use constants::{LearnedConstant, learned_constants};
 pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
-pub use evaluation::{Evaluation, Prediction, Ranked, evaluate, rank};
-pub use experiment::{Experiment, ExperimentError, Observer, evaluate_run, load_run};
+pub use evaluation::{Evaluation, Prediction, Ranked, Ranker, evaluate};
+pub use experiment::{Experiment, ExperimentError, Observer};
 pub use explore::{GoldReport, UnlabeledReport};
 pub use judge::{Judge, Reward};
 pub use run_folder::{RunError, RunFolder};
 pub use task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
+pub use trained::TrainedRun;
 pub use trainer::{StepReport, StepTiming, Trainer};

@@ -51,8 +51,6 @@ pub struct LabeledExample {
 /// A question nobody labeled.
 #[derive(Clone, Debug)]
 pub struct UnlabeledExample {
-    /// What was asked.
-    pub utterance: String,
     /// As the parser sees it.
     pub question: Question,
     /// What the right program comes to, if it is known: then programs are rewarded for that.
@@ -65,7 +63,6 @@ impl UnlabeledExample {
     /// A labeled example without its label; with its answer if `answered`.
     pub fn hide(example: TestExample, answered: bool) -> Self {
         UnlabeledExample {
-            utterance: example.utterance,
             answer: Some(example.outcome).filter(|outcome| answered && outcome.executes()),
             question: example.question,
             gold: example.program,
@@ -73,8 +70,8 @@ impl UnlabeledExample {
     }
 
     /// A question of which nothing is known.
-    pub fn bare(utterance: String, question: Question) -> Self {
-        UnlabeledExample { utterance, question, answer: None, gold: None }
+    pub fn bare(question: Question) -> Self {
+        UnlabeledExample { question, answer: None, gold: None }
     }
 }
 
@@ -184,12 +181,20 @@ impl Task {
         &self.vocabulary
     }
 
-    /// An executor on the world.
+    /// An executor on the world, for guesses.
     ///
     /// # Errors
     /// If the data cannot be opened any more.
     pub fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
         self.world.runner()
+    }
+
+    /// An executor that takes its time, for programs somebody waits for.
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn patient_runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.world.patient_runner()
     }
 
     /// Whether a program with the outcome `guess` answers what one with the outcome `gold` answers.
@@ -233,7 +238,7 @@ impl Task {
     /// # Errors
     /// If the data cannot be opened any more.
     pub fn label(&self, examples: &[Example]) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
-        let mut runner = self.runner()?;
+        let mut runner = self.patient_runner()?;
         let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
         for example in examples {
             let utterance = example.utterance.clone();
@@ -254,7 +259,7 @@ impl Task {
     /// # Errors
     /// If the data cannot be opened any more.
     pub fn test(&self, examples: &[Example]) -> Result<Vec<TestExample>, TaskError> {
-        let mut runner = self.runner()?;
+        let mut runner = self.patient_runner()?;
         let prepared = examples.iter().map(|example| {
             let question = self.question(&example.utterance);
             TestExample {

@@ -44,6 +44,7 @@ pub(crate) struct Items {
 #[derive(Clone, Debug)]
 pub struct Question {
     pub(crate) words: Vec<u32>,
+    stems: Vec<String>,
     /// The relation from each of [words ; items] to each.
     pub(crate) relations: Arc<[u8]>,
     /// What this question can be about, if that is not just what the scene has.
@@ -139,6 +140,11 @@ impl Question {
     /// How many words it has.
     pub fn words(&self) -> usize {
         self.words.len()
+    }
+
+    /// The stems of its words.
+    pub fn stems(&self) -> &[String] {
+        &self.stems
     }
 
     /// What its programs are written with: its own grammar, or the scene's.
@@ -258,6 +264,7 @@ fn see(words: &[String], phrases: &[&Phrase], among_items: &[u8], vocabulary: &V
     Question {
         words: words.iter().map(|word| vocabulary.id(word)).collect(),
         relations: linking::relate(words, &stems, phrases, among_items).into(),
+        stems,
         own: None,
     }
 }

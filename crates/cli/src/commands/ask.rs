@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
 use xpr_exec::sqlite::answer_rows;
-use xpr_learn::{Ranked, load_run, rank};
+use xpr_learn::{Ranked, Ranker, TrainedRun};
 use xpr_parser::Parser;
 
 #[derive(Serialize)]
@@ -20,13 +20,14 @@ struct Answer {
 }
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
-    let (_, _, task, model) = load_run(&arguments.run)?;
-    let mut runner = task.runner()?;
+    let run = TrainedRun::open(&arguments.run)?;
+    let (task, parser) = (&run.task, run.parser());
+    let mut ranker = Ranker::new(task)?;
     let start = Instant::now();
     let question = task.question(&arguments.question);
-    let candidates = model.candidates(&[&question], usize::from(arguments.beam), None);
+    let candidates = parser.candidates(&[&question], usize::from(arguments.beam), None);
     let found = candidates.first().map_or(&[][..], Vec::as_slice);
-    let (chosen, ranked) = rank(&task, &mut *runner, &question, found);
+    let (chosen, ranked) = ranker.rank(&question, found);
     let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
     if ranked.is_empty() {
         bail!("no program came to mind");

@@ -5,14 +5,14 @@ use super::train::write_evaluation;
 use crate::arguments::EvalArguments;
 use anyhow::Result;
 use std::io::Write;
-use xpr_learn::{evaluate_run, load_run};
+use xpr_learn::TrainedRun;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
-    let (folder, mut config, task, model) = load_run(&arguments.run)?;
-    find_data(&mut config, arguments.data.as_deref());
+    let mut run = TrainedRun::open(&arguments.run)?;
+    find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
-        config.eval.beam = usize::from(beam);
+        run.config.eval.beam = usize::from(beam);
     }
-    let evaluation = evaluate_run(&folder, &config, &task, &model)?;
+    let evaluation = run.evaluate()?;
     write_evaluation(out, &evaluation, arguments.json)
 }

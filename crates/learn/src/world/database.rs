@@ -69,6 +69,11 @@ impl DatabaseWorld {
         let constants = literals.map(constant_value).collect();
         self.with_constants(constants)
     }
+
+    fn run_within(&self, limits: QueryLimits) -> Result<Box<dyn Executor + '_>, TaskError> {
+        let schema = self.language.schema().clone();
+        Ok(Box::new(SqliteRunner::checked(&self.database, schema, limits)?))
+    }
 }
 
 impl World for DatabaseWorld {
@@ -85,8 +90,11 @@ impl World for DatabaseWorld {
     }
 
     fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
-        let schema = self.language.schema().clone();
-        Ok(Box::new(SqliteRunner::checked(&self.database, schema, QueryLimits::default())?))
+        self.run_within(QueryLimits::default())
+    }
+
+    fn patient_runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.run_within(QueryLimits::patient())
     }
 
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {

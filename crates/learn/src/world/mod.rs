@@ -26,8 +26,13 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
         vec![]
     }
 
-    /// Something that runs programs.
+    /// Something that runs guesses, of which there are thousands.
     fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError>;
+
+    /// Something that runs a program somebody waits for, for longer where the world is large.
+    fn patient_runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.runner()
+    }
 
     /// What one question can be about, if that is not just the environment. `grammar` is the environment's.
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings>;

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xpr_data::EXPERIMENT;
 use xpr_learn::objectives::Objective;
-use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, load_run, member_seed, rank};
+use xpr_learn::{Config, Evaluation, Experiment, Ranked, Ranker, RunFolder, TrainedRun, member_seed};
 use xpr_parser::Parser;
 use xpr_report::{Report, write_file};
 
@@ -232,15 +232,16 @@ fn right_answers(run: &RunFolder) -> Result<Vec<bool>> {
 
 /// Asks a trained parser questions that are new to it.
 fn ask(run: &Path) -> Result<Vec<Answer>> {
-    let (_, config, task, model) = load_run(run)?;
-    let mut runner = task.runner()?;
+    let run = TrainedRun::open(run)?;
+    let (task, parser) = (&run.task, run.parser());
+    let mut ranker = Ranker::new(task)?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
         let start = Instant::now();
         let asked = task.question(question);
-        let candidates = model.candidates(&[&asked], config.eval.beam, None);
+        let candidates = parser.candidates(&[&asked], run.config.eval.beam, None);
         let found = candidates.first().map_or(&[][..], Vec::as_slice);
-        let (chosen, mut ranked) = rank(&task, &mut *runner, &asked, found);
+        let (chosen, mut ranked) = ranker.rank(&asked, found);
         let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
         if chosen < ranked.len() {
             answers.push(Answer { question, chosen: ranked.swap_remove(chosen).0, milliseconds });

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
 use xpr_data::pairs;
-use xpr_learn::{Experiment, Judge, Ranked, load_run, rank};
+use xpr_learn::{Experiment, Judge, Ranked, Ranker, TrainedRun};
 use xpr_parser::Parser;
 
 /// Examples that are shown.
@@ -40,13 +40,13 @@ pub(super) struct Changed {
 impl Running {
     /// Has the parser of a run look for programs for the unlabeled questions of an experiment, and runs them.
     pub(super) fn observe(run: &Path, experiment: &Experiment) -> Result<Self> {
-        let (_, config, task, model) = load_run(run)?;
+        let TrainedRun { config, task, model, .. } = TrainedRun::open(run)?;
         let reward = experiment.success();
         // As training reads them: the labeled ones come first.
         let pairs = pairs::read(&config.data.folder.join(&config.data.labeled))?;
         let unlabeled = &pairs[pairs.len() - experiment.unlabeled_examples().len()..];
         let judge = Judge::new(&task, reward, reward)?;
-        let mut runner = task.runner()?;
+        let (mut ranker, mut runner) = (Ranker::new(&task)?, task.patient_runner()?);
         let mut running = Running {
             reward: reward.name(),
             questions: unlabeled.len(),
@@ -61,7 +61,7 @@ impl Running {
             let asked: Vec<_> = questions.iter().collect();
             let found = model.candidates(&asked, config.learn.beam, None);
             for ((pair, question), candidates) in pairs.iter().zip(&questions).zip(&found) {
-                let (_, ranked) = rank(&task, &mut *runner, question, candidates);
+                let (_, ranked) = ranker.rank(question, candidates);
                 let rewarded: Vec<bool> =
                     ranked.iter().map(|(ranked, outcome)| judge.accepts(&ranked.program, outcome)).collect();
                 running.candidates += rewarded.len();
