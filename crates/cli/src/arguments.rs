@@ -208,6 +208,9 @@ pub(crate) struct ReportArguments {
     /// Also write the tables as Markdown.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// Also write one line a run as CSV.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// Wrong answers of each group of runs in the page; by default a thousand in all.
     #[arg(long, value_name = "N")]
     pub(crate) errors: Option<usize>,

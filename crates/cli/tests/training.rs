@@ -317,8 +317,9 @@ fn a_killed_sweep_goes_on_to_the_same_table() {
 
     // What it came to, as the command's readers and scripts see it.
     let (cells, page) = (folder.path().join("killed"), folder.path().join("report.html"));
-    let tables = folder.path().join("report.md");
+    let (tables, lines) = (folder.path().join("report.md"), folder.path().join("report.csv"));
     let files = ["--html", page.to_str().unwrap(), "--markdown", tables.to_str().unwrap()];
+    let files = [&files[..], &["--csv", lines.to_str().unwrap()]].concat();
     let report = xpr(&[&["report", cells.to_str().unwrap()], &files[..]].concat());
     assert!(report.status.success(), "{}", stderr(&report));
     let text = String::from_utf8(report.stdout).unwrap();
@@ -329,6 +330,9 @@ fn a_killed_sweep_goes_on_to_the_same_table() {
     );
     assert!(fs::read_to_string(&page).unwrap().contains("coverage of right programs"));
     assert!(fs::read_to_string(&tables).unwrap().contains("| calendar | 50 % | sparse |"));
+    let lines = fs::read_to_string(&lines).unwrap();
+    assert_eq!(lines.lines().count(), 5, "{lines}");
+    assert!(lines.contains("\n\"small,objective=sparse,seed=1\",calendar,0.5,0,0,1,sparse,,12,"), "{lines}");
     let report = xpr(&["report", cells.to_str().unwrap(), "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
     assert_eq!(report["groups"][1]["over_labels_only"]["questions"], 12);

@@ -88,6 +88,9 @@ fn write_card(
         grammar.items(),
         experiment.task().vocabulary().words().len()
     )?;
+    if config.eval.channel > 0.0 {
+        writeln!(text, "- Candidates are weighed by how well they explain the words of their question")?;
+    }
     let changed = changed_settings(config);
     if !changed.is_empty() {
         writeln!(text, "\nSettings that are not the defaults:\n")?;

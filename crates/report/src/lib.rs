@@ -23,6 +23,7 @@ mod errors;
 mod figures;
 mod groups;
 mod html;
+mod lines;
 mod markdown;
 mod published;
 mod run;
@@ -37,6 +38,7 @@ pub use curves::{Curve, Curves};
 pub use error::ReportError;
 pub use errors::{Errors, Kind, Part, Wrong};
 pub use groups::{Difference, Group, Spread};
+pub use lines::Line;
 pub use run::{Answer, Guess, Run, Step, Unlabeled};
 pub use settings::{Settings, Topic};
 
@@ -57,6 +59,8 @@ pub struct Report {
     pub groups: Vec<Group>,
     /// The paper's tables, with our results.
     pub comparisons: Vec<Comparison>,
+    /// The evaluated runs one by one.
+    pub lines: Vec<Line>,
 }
 
 impl Report {
@@ -77,7 +81,7 @@ impl Report {
         }
         let groups = groups::groups(&runs, most_errors);
         let comparisons = comparison::comparisons(&groups);
-        Ok(Report { runs: runs.len(), evaluated, absent, groups, comparisons })
+        Ok(Report { runs: runs.len(), evaluated, absent, groups, comparisons, lines: lines::lines(&runs) })
     }
 
     /// As text for a terminal.
@@ -88,6 +92,11 @@ impl Report {
     /// As Markdown.
     pub fn to_markdown(&self) -> String {
         markdown::write(self)
+    }
+
+    /// As CSV: one line a run.
+    pub fn to_csv(&self) -> String {
+        lines::write(&self.lines)
     }
 
     /// As one HTML page that needs nothing else.

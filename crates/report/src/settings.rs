@@ -108,6 +108,8 @@ impl Settings {
             key if NOT_COMPARED.contains(&key) => false,
             key if key.starts_with("learn.") && self.objective() == "none" => false,
             "learn.weight" => !self.tuned,
+            "learn.start" | "learn.noise" => self.get("learn.committee") == "0",
+            "learn.steps" | "learn.channel" => self.get("learn.committee") != "0",
             "data.held_out_from" => self.get("data.held_out") != "0",
             _ => true,
         }

@@ -14,6 +14,9 @@ pub(crate) fn run(arguments: &ReportArguments, out: &mut dyn Write) -> Result<()
     if let Some(path) = &arguments.markdown {
         write_file(path, &report.to_markdown())?;
     }
+    if let Some(path) = &arguments.csv {
+        write_file(path, &report.to_csv())?;
+    }
     if arguments.json {
         return write_json(out, &report);
     }
