@@ -108,7 +108,8 @@ impl Channel {
         self.translations.log_probability(&words, &notions)
     }
 
-    /// The notions of a program: nothing, and each of its actions.
+    /// The notions of a program: nothing, and each of its actions. A value that the question named explains its words once,
+    /// however often a program repeats it.
     fn notions_of(&mut self, task: &Task, question: &Question, program: &Program) -> Vec<usize> {
         let items = task.environment(question).items();
         let mut notions = vec![0];
@@ -131,7 +132,10 @@ impl Channel {
                 let name = self.words_of(&stems);
                 self.translations.of.push(Translation { name, ..Translation::default() });
             }
-            notions.push(notion);
+            let is_value = matches!(action, Action::Item(item) if question.is_own(*item));
+            if !(is_value && notions.contains(&notion)) {
+                notions.push(notion);
+            }
         }
         notions
     }

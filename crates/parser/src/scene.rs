@@ -147,6 +147,11 @@ impl Question {
         &self.stems
     }
 
+    /// Whether an item is a value that its own words may mean, rather than one of the scene's.
+    pub fn is_own(&self, item: ItemId) -> bool {
+        self.own.as_ref().is_some_and(|own| item.index() >= own.surroundings.shared.len())
+    }
+
     /// What its programs are written with: its own grammar, or the scene's.
     pub fn grammar<'a>(&'a self, scene: &'a Scene) -> &'a Grammar {
         &self.shown(scene).grammar
