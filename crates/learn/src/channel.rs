@@ -23,8 +23,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use xpr_lang::{Action, Program};
-use xpr_nn::{Gradients, Random};
-use xpr_parser::{Candidate, Model, Parser, Question, Weighted, stem, tokenize};
+use xpr_nn::Random;
+use xpr_parser::{Candidate, Model, Parser, Question, stem, tokenize};
 
 /// `p(x | y)`, learned from labeled questions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -228,17 +228,6 @@ impl Parser for Explaining<'_> {
             weigh(flattened(found, FLATTENED), (&mut channel, self.weight), self.task, question)
         })
         .collect()
-    }
-
-    fn gradient(
-        &self,
-        questions: &[&Question],
-        programs: &[Weighted<'_>],
-        random: Random,
-        shards: usize,
-        gradients: &mut Gradients,
-    ) -> Vec<f32> {
-        self.model.gradient(questions, programs, random, shards, gradients)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use xpr_nn::{Adam, AdamState, Gradients, Random, Schedule};
-use xpr_parser::{Model, Parser, Question, Weighted};
+use xpr_parser::{Model, Parser, Question, TrainableParser, Weighted};
 
 /// A model in training.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //!   text                        linking                     encoder              decoder, search
 //! ```
 //!
-//! The key decision is that **the trainer knows nothing of this**. It sees a [`Parser`]: candidates for a batch of
+//! The key decision is that **the trainer knows nothing of this**. It sees a [`TrainableParser`]: candidates for a batch of
 //! questions, and the gradient of a weighted sum of log-probabilities of given programs. Search runs without
 //! gradients; only programs that a trainer gives a weight are scored with them.
 //!
@@ -51,7 +51,7 @@ mod text;
 mod vocabulary;
 
 pub use config::{Ablation, ModelConfig};
-pub use model::{Candidate, Model, Parser, Weighted};
+pub use model::{Candidate, Model, Parser, TrainableParser, Weighted};
 pub use scene::{Question, Scene, Surroundings};
 pub use text::{stem, tokenize};
 pub use vocabulary::Vocabulary;

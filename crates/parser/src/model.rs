@@ -30,12 +30,15 @@ pub struct Weighted<'a> {
     pub weight: f32,
 }
 
-/// What a trainer sees of a parser.
+/// What those who ask see of a parser.
 pub trait Parser {
     /// The likeliest programs for each question, best first. Without gradients; elements are dropped as `noise` says, or
     /// none without it.
     fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>>;
+}
 
+/// What a trainer sees of a parser.
+pub trait TrainableParser: Parser {
     /// The gradient of `Σ weight · log p(program | question)`, dropping elements as `random` says, with the batch in so
     /// many shards; and each program's log-probability.
     fn gradient(
@@ -171,7 +174,9 @@ impl Parser for Model {
         // Groups of a fixed size, whatever the number of threads.
         questions.par_chunks(6).enumerate().map(search).flatten_iter().collect()
     }
+}
 
+impl TrainableParser for Model {
     fn gradient(
         &self,
         questions: &[&Question],

@@ -162,7 +162,8 @@ fn reference() {
         .map(|((question, program), weight)| crate::Weighted { question: *question, program, weight })
         .collect();
     let mut gradients = Gradients::default();
-    let logs = crate::Parser::gradient(model, &questions, &weighted, Random::new(0), 2, &mut gradients);
+    let logs =
+        crate::TrainableParser::gradient(model, &questions, &weighted, Random::new(0), 2, &mut gradients);
 
     let expected = std::fs::read_to_string(format!("{FOLDER}/reference.out")).unwrap();
     let parameters = model.parameters();

@@ -4,7 +4,7 @@ use crate::world::KnowledgeWorld;
 use xpr_exec::overnight;
 use xpr_lang::Program;
 use xpr_nn::{Gradients, Random};
-use xpr_parser::{Model, ModelConfig, Parser, Weighted};
+use xpr_parser::{Model, ModelConfig, TrainableParser, Weighted};
 
 /// Log-probabilities and rewards drawn at random; the mass of all is `mass`.
 fn random_candidates(random: Random, count: usize, mass: f64) -> (Vec<f64>, Vec<bool>) {
