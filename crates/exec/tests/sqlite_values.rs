@@ -111,6 +111,8 @@ fn an_index_is_no_larger_than_it_may_be() {
 
     let (schema, index) = index(&database, ValueLimits::default());
     assert_eq!(index.len(), 50_000);
+    let partly_known: Vec<u32> = index.partly_known().iter().map(|id| id.column).collect();
+    assert_eq!(partly_known, [0, 1], "too many numbers, and too many texts");
     let found = index.candidates("where is name 777 with 6");
     assert_eq!(line(&schema, &found[0]), "Exact Cell name 777 2..4 large.name");
     assert!(found.iter().any(|candidate| line(&schema, candidate) == "Exact Number 6 5..6 large.few"));

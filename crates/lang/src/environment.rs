@@ -1,7 +1,7 @@
 //! What somebody's data contributes to a grammar and to the encoder: items, their phrases, and
 //! how they hang together.
 
-use crate::ItemKind;
+use crate::{Action, ItemKind, RuleId};
 
 /// Identifies an item of one environment: its index in [`Environment::items`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,6 +56,15 @@ pub struct Relation {
     pub kind: RelationKind,
 }
 
+/// Where in a program an item would be named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The rule whose argument it would be.
+    pub parent: Option<RuleId>,
+    /// What was said right before.
+    pub previous: Option<Action>,
+}
+
 /// The items a program can point to, what people call them, and how they relate.
 pub trait Environment {
     /// All items; an [`ItemId`] is an index here.
@@ -73,5 +82,10 @@ pub trait Environment {
     /// The item that a program must name before it names this one, if there is such: of a column, its table.
     fn after(&self, _item: ItemId) -> Option<ItemId> {
         None
+    }
+
+    /// Whether it makes sense to name an item there. What does not may still be what a label says, so it is only not looked for.
+    fn fits(&self, _item: ItemId, _place: Place) -> bool {
+        true
     }
 }

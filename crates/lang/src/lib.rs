@@ -53,7 +53,7 @@ mod program;
 mod signatures;
 pub mod sql;
 
-pub use environment::{Environment, Item, ItemId, Relation, RelationKind};
+pub use environment::{Environment, Item, ItemId, Place, Relation, RelationKind};
 pub use grammar::{Allowed, Grammar, GrammarError};
 pub use language::{Language, ReadError, SyntaxError};
 pub use program::{ActionError, Derivation, Node, Program};

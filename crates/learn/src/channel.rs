@@ -39,7 +39,8 @@ pub struct Channel {
 struct Notions {
     /// By the rule's index.
     rules: FxHashMap<usize, usize>,
-    /// By the item's symbol: the same value is the same notion in every question.
+    /// By the item's symbol: the same value is the same notion in every question. Columns go by their names: two populations are
+    /// spoken of alike, and their tables, which programs name as well, tell them apart.
     items: FxHashMap<String, usize>,
 }
 
@@ -111,19 +112,21 @@ impl Channel {
     /// The notions of a program: nothing, and each of its actions. A value that the question named explains its words once,
     /// however often a program repeats it.
     fn notions_of(&mut self, task: &Task, question: &Question, program: &Program) -> Vec<usize> {
-        let items = task.environment(question).items();
+        let environment = task.environment(question);
+        let items = environment.items();
         let mut notions = vec![0];
         for action in program.actions() {
             let next = self.translations.of.len();
             let (notion, name) = match action {
                 Action::Rule(rule) => (*self.notions.rules.entry(rule.index()).or_insert(next), ""),
                 Action::Item(item) => {
+                    let is_of_another = environment.after(*item).is_some();
                     let item = &items[item.index()];
-                    let known = self.notions.items.get(&item.symbol).copied();
-                    let notion = known.unwrap_or(next);
-                    if known.is_none() {
-                        self.notions.items.insert(item.symbol.clone(), next);
-                    }
+                    let name = match is_of_another {
+                        true => format!("*.{}", item.phrase),
+                        false => item.symbol.clone(),
+                    };
+                    let notion = *self.notions.items.entry(name).or_insert(next);
                     (notion, item.phrase.as_str())
                 }
             };

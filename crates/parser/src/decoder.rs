@@ -11,7 +11,7 @@
 
 use crate::encoder::{Affine, Frame, Memory};
 use crate::{Ablation, ModelConfig};
-use xpr_lang::{Action, Derivation, Grammar, ItemId, TypeId};
+use xpr_lang::{Action, Derivation, Grammar, ItemId, Place, RuleId, TypeId};
 use xpr_nn::layers::{Choice, Segment};
 use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
 
@@ -81,6 +81,12 @@ impl Partial {
     pub(crate) fn input(&self, question: usize) -> Option<Input> {
         let expected = self.derivation.expected()?;
         Some(Input { question, last: self.last, expected, parent: self.parents.last().copied().flatten() })
+    }
+
+    /// Where the next action is.
+    pub(crate) fn place(&self) -> Place {
+        let parent = self.parents.last().copied().flatten().map(RuleId::from_index);
+        Place { parent, previous: self.last }
     }
 
     /// Takes an action that the grammar allows; false, and nothing happens, if it does not.

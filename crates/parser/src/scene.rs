@@ -5,7 +5,7 @@ use crate::text::{stem, tokenize};
 use crate::{Vocabulary, linking::kinds};
 use std::fmt;
 use std::sync::Arc;
-use xpr_lang::{Action, Environment, Grammar, Item, ItemId, RuleId, TypeId};
+use xpr_lang::{Action, Environment, Grammar, Item, ItemId, Place, RuleId, TypeId};
 
 /// Everything about an environment that does not depend on a question.
 #[derive(Clone, Debug)]
@@ -169,6 +169,14 @@ impl Question {
     /// The columns of the actions that make sense where `ty` is expected in a program that has named these items.
     pub(crate) fn allowed(&self, scene: &Scene, ty: TypeId, named: &[ItemId]) -> Arc<[u32]> {
         self.shown(scene).allowed(ty, named)
+    }
+
+    /// Whether the action of a column makes sense at a place.
+    pub(crate) fn fits(&self, scene: &Scene, column: u32, place: Place) -> bool {
+        match (self.environment(), scene.action(column)) {
+            (Some(environment), Action::Item(item)) => environment.fits(item, place),
+            _ => true,
+        }
     }
 
     /// The columns of all actions that the grammar allows where `ty` is expected.

@@ -66,12 +66,14 @@ impl Search<'_> {
                 let mut ways: Vec<(f32, usize, u32)> = Vec::new();
                 for (index, hypothesis) in beam.iter().enumerate() {
                     let Some(expected) = hypothesis.partial.derivation.expected() else { continue };
+                    let place = hypothesis.partial.place();
                     let allowed = question.allowed(scene, expected, &hypothesis.partial.named);
                     log_softmax(tape.value(scores).row(row + index), &allowed, &mut logs);
                     ways.extend(
                         allowed
                             .iter()
                             .zip(&logs)
+                            .filter(|(column, _)| question.fits(scene, **column, place))
                             .map(|(&column, log)| (hypothesis.log_probability + log, index, column)),
                     );
                 }

@@ -2,10 +2,12 @@
 
 use super::identifier::phrase;
 use super::language::Sql;
-use super::literal::Literal;
+use super::literal::{Literal, LiteralKind};
+use super::rules::Room;
 use super::schema::{ColumnId, Schema, TableId};
-use crate::{Environment, Item, ItemId, Relation, RelationKind};
+use crate::{Action, Environment, Item, ItemId, Place, Relation, RelationKind};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A value that a question may mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +72,12 @@ pub struct SqlEnvironment {
     items: Vec<Item>,
     /// The table of each item that is a column.
     tables: Vec<Option<ItemId>>,
+    /// For each column a column that has the same values, by its keys, and stands for all that do; none if they are not known.
+    domains: Vec<Option<ItemId>>,
+    /// The domains of the columns that each word was found in.
+    homes: FxHashMap<ItemId, Vec<ItemId>>,
+    /// Where words make sense, by the rule whose argument they would be.
+    rooms: Arc<[Room]>,
     ids: FxHashMap<String, ItemId>,
     relations: Vec<Relation>,
     /// The first column of each table among the items; empty if only some tables are there.
@@ -104,7 +112,19 @@ impl SqlEnvironment {
         }
         environment.fixed = environment.items.len();
         environment.relations = environment.schema_relations(schema);
+        environment.domains = environment.domains_of(schema);
+        environment.rooms = language.rooms();
         environment
+    }
+
+    /// The same items, where not all values of these columns are known: any word may be one of them.
+    #[must_use]
+    pub fn with_partly_known(mut self, columns: &[ColumnId]) -> Self {
+        for &column in columns {
+            let item = self.column(column);
+            self.domains[item.index()] = None;
+        }
+        self
     }
 
     /// The same items and, after them, values. One that is there already keeps its id.
@@ -123,6 +143,11 @@ impl SqlEnvironment {
             for column in value.columns.iter().filter_map(|&column| self.item_of(language, column)) {
                 environment.relations.push(relation(id, column, Link::FoundIn));
                 environment.relations.push(relation(column, id, Link::Holds));
+                if let (LiteralKind::Word, Some(domain)) =
+                    (value.literal.kind(), self.domains[column.index()])
+                {
+                    environment.homes.entry(id).or_default().push(domain);
+                }
             }
         }
         environment.relations[self.relations.len()..].sort_unstable();
@@ -155,7 +180,8 @@ impl SqlEnvironment {
             .filter(|&item| of_table(item).is_none_or(|table| tables.contains(&TableId(table))))
             .map(|item| item as u32)
             .collect();
-        let mut environment = SqlEnvironment { fixed: kept.len(), ..SqlEnvironment::default() };
+        let rooms = Arc::clone(&self.rooms);
+        let mut environment = SqlEnvironment { fixed: kept.len(), rooms, ..SqlEnvironment::default() };
         let mut place: Vec<Option<ItemId>> = vec![None; self.items.len()];
         for &item in &kept {
             // Tables come before their columns, so a column's table has its place.
@@ -163,6 +189,7 @@ impl SqlEnvironment {
             place[item as usize] = Some(environment.add(self.items[item as usize].clone(), table));
         }
         let here = |id: ItemId| place[id.index()];
+        environment.domains = kept.iter().map(|&item| self.domains[item as usize]).collect();
         environment.relations = self
             .relations
             .iter()
@@ -194,6 +221,32 @@ impl SqlEnvironment {
             true => self.find(language.symbols.column(column).as_ref()),
             false => Some(self.column(column)),
         }
+    }
+
+    /// Follows keys from column to column.
+    fn domains_of(&self, schema: &Schema) -> Vec<Option<ItemId>> {
+        let mut domains: Vec<Option<ItemId>> = (0..self.items.len() as u32)
+            .map(|item| self.tables[item as usize].map(|_| ItemId(item)))
+            .collect();
+        let keys: Vec<(ItemId, ItemId)> = schema
+            .tables
+            .iter()
+            .enumerate()
+            .flat_map(|(index, table)| table.foreign_keys.iter().map(move |key| (TableId(index as u32), key)))
+            .flat_map(|(table, key)| {
+                let from = key.columns.iter().map(move |&column| ColumnId { table, column });
+                from.zip(key.to.iter().copied())
+            })
+            .map(|(from, to)| (self.column(from), self.column(to)))
+            .collect();
+        // A chain of keys is no longer than there are keys; one that comes back to itself ends there.
+        for _ in 0..keys.len() {
+            for &(from, to) in &keys {
+                domains[from.index()] = domains[from.index()].min(domains[to.index()]);
+                domains[to.index()] = domains[from.index()];
+            }
+        }
+        domains
     }
 
     fn add(&mut self, item: Item, table: Option<ItemId>) -> ItemId {
@@ -275,6 +328,22 @@ impl Environment for SqlEnvironment {
     fn after(&self, item: ItemId) -> Option<ItemId> {
         self.tables.get(item.index()).copied().flatten()
     }
+
+    /// A word that was found in columns is looked for in them, or in those with values of the same domain.
+    fn fits(&self, item: ItemId, place: Place) -> bool {
+        let Some(homes) = self.homes.get(&item) else { return true };
+        let room = place.parent.and_then(|parent| self.rooms.get(parent.index()));
+        let left = place.previous == place.parent.map(Action::Rule);
+        let compared = match place.previous {
+            Some(Action::Item(previous)) => self.domains.get(previous.index()).copied().flatten(),
+            _ => None,
+        };
+        match room {
+            None | Some(Room::Anywhere) => compared.is_none_or(|domain| homes.contains(&domain)),
+            Some(Room::OnTheRight) => !left && compared.is_none_or(|domain| homes.contains(&domain)),
+            Some(Room::Nowhere) => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -338,6 +407,53 @@ mod tests {
         for (index, symbol) in symbols.iter().enumerate() {
             assert_eq!(environment.find(symbol), Some(ItemId(index as u32)));
         }
+    }
+
+    #[test]
+    fn words_are_looked_for_where_they_can_be() {
+        let language = language();
+        let column = |table, column| ColumnId { table: TableId(table), column };
+        let (city_name, state_name, name) = (column(0, 0), column(0, 1), column(1, 0));
+        let word = |text: &str, columns: Vec<ColumnId>| Value {
+            literal: Literal::text(text),
+            phrase: text.into(),
+            columns,
+        };
+        let values = [word("austin", vec![city_name]), word("texas", vec![name]), word("dc", vec![])];
+        let whole = SqlEnvironment::new(&language);
+        let environment = whole.with_values(&language, &values);
+        let rule = |name: &str| language.signatures().find_rule(name);
+        let fits = |environment: &SqlEnvironment, text: &str, place| {
+            environment.fits(environment.find(&format!("'{text}'")).unwrap(), place)
+        };
+        let after = |parent: &str, column: ColumnId| Place {
+            parent: rule(parent),
+            previous: Some(Action::Item(environment.column(column))),
+        };
+        for (text, column, there) in [
+            ("austin", city_name, true),
+            ("austin", state_name, false),
+            ("austin", name, false),
+            // `city.state_name` points to `state.name`.
+            ("texas", state_name, true),
+            ("texas", name, true),
+            ("texas", city_name, false),
+            ("dc", state_name, true),
+        ] {
+            assert_eq!(fits(&environment, text, after("=", column)), there, "{text}");
+        }
+        let unsure = whole.with_partly_known(&[state_name]).with_values(&language, &values);
+        assert!(fits(&unsure, "austin", after("=", state_name)));
+        // Neither on the left of a comparison, nor as an answer or under an aggregate; but in a list, or as part of a text.
+        let right_after =
+            |parent: &str| Place { parent: rule(parent), previous: rule(parent).map(Action::Rule) };
+        for (parent, there) in
+            [("=", false), ("distinct", false), ("max", false), ("andElement", true), ("contains", true)]
+        {
+            assert!(rule(parent).is_some());
+            assert_eq!(fits(&environment, "texas", right_after(parent)), there, "{parent}");
+        }
+        assert!(!fits(&environment, "texas", after("select", city_name)));
     }
 
     #[test]

@@ -6,11 +6,12 @@ use super::encode::Encoder;
 use super::literal::LiteralKind;
 use super::query::Query;
 use super::reader::Quotes;
-use super::rules::Rules;
+use super::rules::{Room, Rules};
 use super::schema::{ColumnType, Schema};
 use super::symbols::Symbols;
 use super::writer::Writer;
 use crate::{Environment, Grammar, ItemKind, Language, Program, ReadError, Signatures};
+use std::sync::Arc;
 
 /// SQL over one schema.
 ///
@@ -50,6 +51,11 @@ impl Sql {
     /// The kind of items that are columns.
     pub fn column_kind(&self, ty: ColumnType) -> ItemKind {
         self.rules.column(ty)
+    }
+
+    /// Where words make sense, by the rule whose argument they would be.
+    pub(super) fn rooms(&self) -> Arc<[Room]> {
+        self.rules.rooms()
     }
 
     /// The kind of items that are values.

@@ -21,6 +21,7 @@ use super::schema::ColumnType;
 use super::types::Types;
 use crate::{ItemKind, RuleId, Signatures, TypeId};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +85,15 @@ pub(super) enum Op {
     Not,
 }
 
+/// Where among a rule's arguments a word from a question makes sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    Anywhere,
+    /// Something comes first, which it is compared with.
+    OnTheRight,
+    Nowhere,
+}
+
 /// Columns that the grammar tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Columns {
@@ -110,6 +120,16 @@ impl Rules {
 
     pub(super) fn id(&self, op: Op) -> RuleId {
         self.ids[&op]
+    }
+
+    /// Where words make sense, by rule.
+    pub(super) fn rooms(&self) -> Arc<[Room]> {
+        let room = |op: &Op| match op {
+            Op::Compare(..) | Op::Between(_) | Op::InList(_) => Room::OnTheRight,
+            Op::AndElement | Op::Pattern(_) | Op::Call(_) | Op::Case => Room::Anywhere,
+            _ => Room::Nowhere,
+        };
+        self.ops.iter().map(room).collect()
     }
 
     pub(super) fn column(&self, ty: ColumnType) -> ItemKind {

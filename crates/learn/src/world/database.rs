@@ -45,7 +45,7 @@ impl DatabaseWorld {
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
-        let environment = SqlEnvironment::new(&language);
+        let environment = SqlEnvironment::new(&language).with_partly_known(values.partly_known());
         Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
     }
 

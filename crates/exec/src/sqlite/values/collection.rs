@@ -22,6 +22,7 @@ pub(super) struct Collection {
     indices: FxHashMap<Box<str>, u32>,
     columns: Vec<Vec<ColumnId>>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
+    partly_known: Vec<ColumnId>,
 }
 
 /// What is known so far of one column.
@@ -58,7 +59,7 @@ impl Collection {
         let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
         let sql = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name, '"'));
         // A table that takes too long, or a hostile view, is known by the rows it gave until then.
-        let _ = session.run(&sql, A_TABLE, |row, _| {
+        let read = session.run(&sql, A_TABLE, |row, _| {
             let mut room = false;
             for (index, column) in columns.iter_mut().enumerate() {
                 if column.full {
@@ -74,6 +75,8 @@ impl Collection {
             }
             if room { Ok(()) } else { Err(Fault::Limit("values")) }
         });
+        let cut_off = columns.iter().filter(|column| column.full || read.is_err());
+        self.partly_known.extend(cut_off.map(|column| column.id));
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
@@ -143,6 +146,7 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        ValueIndex { values, by_stems, numbers: self.numbers, known_stems, spelling, stemmer }
+        let Collection { numbers, partly_known, .. } = self;
+        ValueIndex { values, by_stems, numbers, partly_known, known_stems, spelling, stemmer }
     }
 }

@@ -106,6 +106,7 @@ pub struct ValueIndex {
     /// Hash of a value's stems, and its index.
     by_stems: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
+    partly_known: Vec<ColumnId>,
     /// Hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
@@ -133,6 +134,11 @@ impl ValueIndex {
             collection.add_table(&session, schema, TableId(done as u32));
         }
         Ok(collection.finish())
+    }
+
+    /// Columns of which it does not hold all values, but for very long ones.
+    pub fn partly_known(&self) -> &[ColumnId] {
+        &self.partly_known
     }
 
     /// How many different texts it holds.
