@@ -66,14 +66,17 @@ impl Search<'_> {
                 let mut ways: Vec<(f32, usize, u32)> = Vec::new();
                 for (index, hypothesis) in beam.iter().enumerate() {
                     let Some(expected) = hypothesis.partial.derivation.expected() else { continue };
-                    let place = hypothesis.partial.place();
                     let allowed = question.allowed(scene, expected, &hypothesis.partial.named);
                     log_softmax(tape.value(scores).row(row + index), &allowed, &mut logs);
+                    let place = hypothesis.partial.place();
+                    let fits = |column: u32| question.fits(scene, column, place);
+                    // A program must go on, if with something that makes no sense.
+                    let some_fit = allowed.iter().any(|&column| fits(column));
                     ways.extend(
                         allowed
                             .iter()
                             .zip(&logs)
-                            .filter(|(column, _)| question.fits(scene, **column, place))
+                            .filter(|(column, _)| !some_fit || fits(**column))
                             .map(|(&column, log)| (hypothesis.log_probability + log, index, column)),
                     );
                 }
@@ -117,5 +120,53 @@ impl Search<'_> {
             finished.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
         }
         finished
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Model, ModelConfig, Parser, Scene, Surroundings, Vocabulary};
+    use xpr_lang::sql::{
+        Column, ColumnId, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, TableId, Value,
+    };
+    use xpr_lang::{Environment, Language};
+    use xpr_nn::{Matrix, Random};
+
+    /// Whatever its weights are, a parser looks for Austin among cities only.
+    #[test]
+    fn words_are_looked_for_where_they_can_be() {
+        let table = |name: &str| Table {
+            name: name.to_owned(),
+            columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        let language = Sql::new(Schema { tables: vec![table("city"), table("state")] });
+        let fixed = SqlEnvironment::new(&language);
+        let of_cities = ColumnId { table: TableId(0), column: 0 };
+        let austin =
+            Value { literal: Literal::text("austin"), phrase: "austin".into(), columns: vec![of_cities] };
+        let environment = fixed.with_values(&language, &[austin]);
+        let grammar = language.signatures().grammar(environment.items()).unwrap();
+        let vocabulary = Vocabulary::new(["austin".to_owned(), "where".to_owned()]);
+        let base = language.signatures().grammar(fixed.items()).unwrap();
+        let scene = Scene::new(base, &fixed, &vocabulary);
+        let shared = (0..fixed.items().len() as u32).collect();
+        let surroundings =
+            Surroundings { environment: Box::new(environment.clone()), grammar: grammar.clone(), shared };
+        let question = scene.question_in("where is austin", &vocabulary, surroundings);
+        for seed in 0..20 {
+            let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
+            let words = Matrix::zeros(vocabulary.words().len(), 8);
+            let model = Model::new(config, scene.clone(), words, Random::new(seed));
+            for candidate in model.candidates(&[&question], 64, None).remove(0) {
+                let text = language.write(&candidate.program, &grammar, &environment);
+                for nonsense in
+                    ["state.name = 'austin'", "SELECT 'austin'", "MAX('austin')", "WHERE 'austin'"]
+                {
+                    assert!(!text.contains(nonsense), "{text}");
+                }
+            }
+        }
     }
 }
