@@ -494,6 +494,7 @@ pub(crate) struct BenchSearchArguments {
 /// Measures two things: from text to printed answer (parse, run, print), and running alone, from a program that
 /// is already compiled to an answer that is not yet printed. Of queries to a database: from text to printed answer
 /// (check, prepare, run, print), and the same again with outcomes remembered, as in training. Each figure is the median over passes.
+/// A query that would not end shows how well the time limit is kept.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

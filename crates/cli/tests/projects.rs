@@ -191,6 +191,9 @@ fn bench_counts_queries() {
     let json: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &bench))).unwrap();
     assert!(json["programs_per_second"].as_f64().unwrap() > 0.0);
     assert!(json["remembered_per_second"].as_f64().unwrap() > 0.0);
+    let stopped = json["runaway_stopped_ms"].as_array().unwrap();
+    assert_eq!(stopped.len(), 5);
+    assert!(stopped.iter().all(|ms| ms.as_f64() >= json["runaway_limit_ms"].as_f64()));
 }
 
 #[test]
