@@ -237,6 +237,12 @@ impl Parser for Explaining<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TaskError;
+    use crate::world::World;
+    use xpr_exec::{Executor, Outcome};
+    use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, Value};
+    use xpr_lang::{Environment, Grammar, Language};
+    use xpr_parser::Surroundings;
 
     const NOTHING: usize = 0;
     const MEETING: usize = 1;
@@ -287,6 +293,67 @@ mod tests {
         let translations = learned();
         let explained = translations.log_probability(&[4], &[NOTHING, OFFICE]);
         assert!(explained > translations.log_probability(&[4], &[NOTHING, LATEST]) + 0.5);
+    }
+
+    /// Cities and states, and a question's Austin; nothing is run.
+    #[derive(Debug)]
+    struct Atlas {
+        language: Sql,
+        environment: SqlEnvironment,
+    }
+
+    impl World for Atlas {
+        fn language(&self) -> &dyn Language {
+            &self.language
+        }
+        fn environment(&self) -> &dyn Environment {
+            &self.environment
+        }
+        fn runner(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+            unreachable!("a channel runs nothing")
+        }
+        fn surroundings(&self, _: &str, grammar: &Grammar) -> Option<Surroundings> {
+            let fixed = self.environment.fixed_items();
+            let austin = Value::new(Literal::text("austin"), "austin");
+            let environment = self.environment.with_values(&self.language, &[austin]);
+            let grammar = grammar.with_items(&environment.items()[fixed..]);
+            let shared = (0..fixed as u32).collect();
+            Some(Surroundings { environment: Box::new(environment), grammar, shared })
+        }
+        fn answers(&self, gold: &Outcome, guess: &Outcome) -> bool {
+            gold == guess
+        }
+    }
+
+    #[test]
+    fn notions_are_what_people_speak_of() {
+        let table = |name: &str| Table {
+            name: name.to_owned(),
+            columns: [("name", ColumnType::Text), ("population", ColumnType::Number)]
+                .map(|(name, ty)| Column { name: name.into(), ty })
+                .into(),
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        let language = Sql::new(Schema { tables: vec![table("city"), table("state")] });
+        let environment = SqlEnvironment::new(&language);
+        let task = Task::new(Box::new(Atlas { language, environment }), []).unwrap();
+        let question = task.question("how many people live in austin");
+        let mut channel = Channel::default();
+        channel.translations.of.push(Translation::default());
+        let mut notions = |text: &str| {
+            let program = task.read(text, &question).unwrap();
+            channel.notions_of(&task, &question, &program)
+        };
+        let of_city = notions("SELECT population FROM city WHERE name = 'austin'");
+        let of_state = notions("SELECT population FROM state WHERE name = 'austin'");
+        // The two populations are one notion and so are the names; what differs is the table.
+        let differ = of_city.iter().zip(&of_state).filter(|(left, right)| left != right).count();
+        assert_eq!((of_city.len(), differ), (of_state.len(), 1));
+        // Saying Austin twice explains no more than saying it once.
+        let twice = notions("SELECT population FROM city WHERE name = 'austin' OR name = 'austin'");
+        let austin = channel.notions.items["'austin'"];
+        assert_eq!(twice.iter().filter(|notion| **notion == austin).count(), 1);
     }
 
     #[test]
