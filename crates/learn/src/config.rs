@@ -256,11 +256,13 @@ pub struct EvalConfig {
     /// How much counts how well a program explains the words of its question, when one is chosen as when a committee is asked: the
     /// exponent of the channel. 0: the parser answers alone.
     pub channel: f64,
+    /// What a program must do to be chosen before others: find something, `non-empty`, or run, `executes`. `auto`: as labels decide.
+    pub least: Reward,
 }
 
 impl Default for EvalConfig {
     fn default() -> Self {
-        EvalConfig { beam: 8, channel: 1.0 }
+        EvalConfig { beam: 8, channel: 1.0, least: Reward::Auto }
     }
 }
 
@@ -356,7 +358,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let (model, train) = (&self.model, &self.train);
-        let checks: [(&'static str, String, bool, &'static str); 14] = [
+        let checks: [(&'static str, String, bool, &'static str); 15] = [
             (
                 "data.fraction",
                 self.data.fraction.to_string(),
@@ -408,6 +410,12 @@ impl Config {
                 self.eval.beam.to_string(),
                 (1..=1024).contains(&self.eval.beam),
                 "expected 1 to 1024",
+            ),
+            (
+                "eval.least",
+                self.eval.least.name().to_owned(),
+                !matches!(self.eval.least, Reward::Denotation | Reward::Agreement),
+                "expected `auto`, `non-empty` or `executes`",
             ),
         ];
         for (key, value, holds, expected) in checks {

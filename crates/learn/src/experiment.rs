@@ -7,8 +7,9 @@ use crate::committee::{self, Committee};
 use crate::dataset::{Examples, open_world};
 use crate::explore::Explorer;
 use crate::{
-    Config, ConfigError, DataConfig, Dataset, Evaluation, HeldOut, Judge, LabeledExample, LeftOut, Reward,
-    RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer, UnlabeledExample, evaluate,
+    Config, ConfigError, DataConfig, Dataset, EvalConfig, Evaluation, HeldOut, Judge, LabeledExample,
+    LeftOut, Reward, RunError, RunFolder, StepReport, Task, TaskError, TestExample, Trainer,
+    UnlabeledExample, evaluate,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -146,7 +147,13 @@ impl Experiment {
         let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
         let test = task.test(test)?;
-        Ok(Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None })
+        let mut experiment =
+            Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None };
+        // A run answers as its labels decided, also where they are no longer.
+        if experiment.config.eval.least == Reward::Auto {
+            experiment.config.eval.least = experiment.success();
+        }
+        Ok(experiment)
     }
 
     /// The settings.
@@ -389,7 +396,7 @@ impl Experiment {
             folder.write(CHANNEL_FILE, &serde_json::to_vec(&channel).unwrap_or_default())?;
         }
         let parser = Explaining::new(&self.task, model, channel, eval.channel);
-        keep_evaluation(folder, &parser, (&self.task, &self.test), eval.beam, |evaluation| {
+        keep_evaluation(folder, &parser, (&self.task, &self.test), eval, |evaluation| {
             folder.write("card.md", card(self, model, evaluation).as_bytes())
         })
     }
@@ -438,10 +445,10 @@ pub(crate) fn keep_evaluation(
     folder: &RunFolder,
     parser: &dyn Parser,
     (task, test): (&Task, &[TestExample]),
-    beam: usize,
+    config: &EvalConfig,
     more: impl FnOnce(&Evaluation) -> Result<(), RunError>,
 ) -> Result<Evaluation, ExperimentError> {
-    let (evaluation, predictions) = evaluate(parser, task, test, beam)?;
+    let (evaluation, predictions) = evaluate(parser, task, test, config)?;
     let mut lines = Vec::new();
     for prediction in &predictions {
         let _ = serde_json::to_writer(&mut lines, prediction);

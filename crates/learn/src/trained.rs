@@ -4,7 +4,7 @@ use crate::channel::{CHANNEL_FILE, Channel, Explaining};
 use crate::dataset::{Examples, reopen_world};
 use crate::experiment::{keep_evaluation, test_part};
 use crate::task::GrammarFile;
-use crate::{Config, Evaluation, ExperimentError, RunFolder, Task, checkpoint};
+use crate::{Config, Evaluation, ExperimentError, Ranker, RunFolder, Task, TaskError, checkpoint};
 use std::path::Path;
 use xpr_nn::{Matrix, Random};
 use xpr_parser::Model;
@@ -79,6 +79,14 @@ impl TrainedRun {
         Explaining::new(&self.task, &self.model, channel, weight)
     }
 
+    /// What chooses among its candidates.
+    ///
+    /// # Errors
+    /// If the data cannot be opened any more.
+    pub fn ranker(&self) -> Result<Ranker<'_>, TaskError> {
+        Ranker::new(&self.task, self.config.eval.least)
+    }
+
     /// Evaluates it on its test questions, and keeps what it answered.
     ///
     /// # Errors
@@ -86,7 +94,7 @@ impl TrainedRun {
     pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         let test = task.test(test_part(&config.data, &Examples::read(&config.data)?)?)?;
-        keep_evaluation(folder, &self.parser(), (task, &test), config.eval.beam, |_| Ok(()))
+        keep_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))
     }
 }
 

@@ -7,13 +7,13 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
 use xpr_exec::sqlite::answer_rows;
-use xpr_learn::{Ranked, Ranker, TrainedRun};
+use xpr_learn::{Ranked, TrainedRun};
 use xpr_parser::Parser;
 
 #[derive(Serialize)]
 struct Answer {
     question: String,
-    /// Which candidate was chosen: the best that executes.
+    /// Which candidate was chosen: the best that does what labels ask for, or at least executes.
     chosen: usize,
     milliseconds: f64,
     candidates: Vec<Ranked>,
@@ -22,7 +22,7 @@ struct Answer {
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     let run = TrainedRun::open(&arguments.run)?;
     let (task, parser) = (&run.task, run.parser());
-    let mut ranker = Ranker::new(task)?;
+    let mut ranker = run.ranker()?;
     let start = Instant::now();
     let question = task.question(&arguments.question);
     let candidates = parser.candidates(&[&question], usize::from(arguments.beam), None);

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xpr_data::EXPERIMENT;
 use xpr_learn::objectives::Objective;
-use xpr_learn::{Config, Evaluation, Experiment, Ranked, Ranker, RunFolder, TrainedRun, member_seed};
+use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, TrainedRun, member_seed};
 use xpr_parser::Parser;
 use xpr_report::{Report, write_file};
 
@@ -234,7 +234,7 @@ fn right_answers(run: &RunFolder) -> Result<Vec<bool>> {
 fn ask(run: &Path) -> Result<Vec<Answer>> {
     let run = TrainedRun::open(run)?;
     let (task, parser) = (&run.task, run.parser());
-    let mut ranker = Ranker::new(task)?;
+    let mut ranker = run.ranker()?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
         let start = Instant::now();

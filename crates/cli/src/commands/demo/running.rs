@@ -46,7 +46,7 @@ impl Running {
         let pairs = pairs::read(&config.data.folder.join(&config.data.labeled))?;
         let unlabeled = &pairs[pairs.len() - experiment.unlabeled_examples().len()..];
         let judge = Judge::new(&task, reward, reward)?;
-        let (mut ranker, mut runner) = (Ranker::new(&task)?, task.patient_runner()?);
+        let (mut ranker, mut runner) = (Ranker::new(&task, reward)?, task.patient_runner()?);
         let mut running = Running {
             reward: reward.name(),
             questions: unlabeled.len(),
