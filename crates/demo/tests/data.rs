@@ -51,7 +51,7 @@ fn every_query_can_be_learned_from_and_finds_something() {
     let mut surveyor = Surveyor::new(&demo.database, &demo.schema, &demo.values).unwrap();
     // With the constants of the labeled share, which is all that a parser with few labels has.
     let labeled = &demo.train[..demo.train.len() * 3 / 10];
-    let coverage = surveyor.survey(&pairs, &surveyor.constants(labeled));
+    let coverage = surveyor.survey(&pairs, &surveyor.constants(labeled), &mut |_| ControlFlow::Continue(()));
     assert_eq!(coverage.failures, []);
     assert_eq!((coverage.covered, coverage.round_trip), (pairs.len(), pairs.len()));
 

@@ -10,6 +10,7 @@
 use crate::constants::{LearnedConstant, learned_constants};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::ops::ControlFlow;
 use thiserror::Error;
 use xpr_data::Pair;
 use xpr_data::questions::Question;
@@ -67,6 +68,8 @@ pub struct Failure {
 pub struct Coverage {
     /// Pairs in all.
     pub pairs: usize,
+    /// Those whose program was run.
+    pub run: usize,
     /// Those whose program the grammar can write.
     pub covered: usize,
     /// Those for which what it writes finds the same.
@@ -141,8 +144,14 @@ impl<'a> Surveyor<'a> {
         learned_constants(&self.language, &self.fixed, self.index, labeled)
     }
 
-    /// The account of some pairs, for a parser that has these constants.
-    pub fn survey(&mut self, pairs: &[Pair], constants: &[LearnedConstant]) -> Coverage {
+    /// The account of some pairs, for a parser that has these constants. `watch` hears how many are done; once it breaks, programs are
+    /// only looked at and no longer run.
+    pub fn survey(
+        &mut self,
+        pairs: &[Pair],
+        constants: &[LearnedConstant],
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Coverage {
         let values: Vec<Value> = constants.iter().map(|constant| constant.value.clone()).collect();
         let fixed = self.fixed.with_constants(&self.language, &values);
         let constants = constants
@@ -153,26 +162,33 @@ impl<'a> Surveyor<'a> {
             })
             .collect();
         let mut coverage = Coverage { pairs: pairs.len(), constants, ..Coverage::default() };
-        for pair in pairs {
-            self.add(pair, &fixed, &mut coverage);
+        let mut runs = true;
+        for (done, pair) in pairs.iter().enumerate() {
+            runs = runs && watch(done).is_continue();
+            self.add(pair, &fixed, runs, &mut coverage);
         }
         coverage
     }
 
-    fn add(&mut self, pair: &Pair, fixed: &SqlEnvironment, coverage: &mut Coverage) {
+    fn add(&mut self, pair: &Pair, fixed: &SqlEnvironment, runs: bool, coverage: &mut Coverage) {
         let mut fail = |stage: Stage, reason: String| {
             let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
             coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
         };
         let query = self.language.parse(&pair.program);
-        let mut outcome = self.runner.execute(&pair.program);
-        if let (false, Ok(query)) = (outcome.executes(), &query) {
-            // Double quotes around texts are refused in queries as they come, and understood by the language.
-            outcome = self.runner.execute(&self.language.text(query));
-        }
-        match outcome.denotation() {
-            Some(_) => coverage.executable += 1,
-            None => fail(Stage::Executable, reason(&outcome)),
+        let outcome = runs.then(|| {
+            let outcome = self.runner.execute(&pair.program);
+            match (outcome.executes(), &query) {
+                // Double quotes around texts are refused in queries as they come, and understood by the language.
+                (false, Ok(query)) => self.runner.execute(&self.language.text(query)),
+                _ => outcome,
+            }
+        });
+        let found = outcome.as_ref().and_then(Outcome::denotation);
+        coverage.run += usize::from(outcome.is_some());
+        coverage.executable += usize::from(found.is_some());
+        if let (Some(outcome), None) = (&outcome, found) {
+            fail(Stage::Executable, reason(outcome));
         }
         let query = match query {
             Ok(query) => query,
@@ -181,13 +197,14 @@ impl<'a> Surveyor<'a> {
         match self.rewritten(&query) {
             Ok(text) => {
                 coverage.covered += 1;
-                let again = self.runner.execute(&text);
-                match (outcome.denotation(), again.denotation()) {
-                    (Some(gold), Some(found)) if same_answer(gold, found) => coverage.round_trip += 1,
-                    (Some(_), Some(_)) => fail(Stage::RoundTrip, format!("`{text}` finds something else")),
-                    (Some(_), None) => fail(Stage::RoundTrip, format!("`{text}`: {}", reason(&again))),
-                    // Nothing to compare with.
-                    (None, _) => {}
+                // Or there is nothing to compare with.
+                if let Some(gold) = found {
+                    let again = self.runner.execute(&text);
+                    match again.denotation() {
+                        Some(found) if same_answer(gold, found) => coverage.round_trip += 1,
+                        Some(_) => fail(Stage::RoundTrip, format!("`{text}` finds something else")),
+                        None => fail(Stage::RoundTrip, format!("`{text}`: {}", reason(&again))),
+                    }
                 }
             }
             Err(reason) => fail(Stage::Covered, reason),

@@ -118,6 +118,17 @@ impl Experiment {
     /// # Errors
     /// If something about them is wrong.
     pub fn load(config: Config) -> Result<Self, ExperimentError> {
+        Experiment::load_watched(config, &mut |_, _| {})
+    }
+
+    /// The same; `watch` hears how many of its labeled programs were run, which takes its time on a large database.
+    ///
+    /// # Errors
+    /// If something about them is wrong.
+    pub fn load_watched(
+        config: Config,
+        watch: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, ExperimentError> {
         let read = Examples::read(&config.data)?;
         let examples = &read.train;
         let Division { first, rest } = Division::of(&config.data, examples.len())?;
@@ -132,7 +143,12 @@ impl Experiment {
         let said: Vec<String> = read.questions().flat_map(tokenize).collect();
         let task = Task::new(world, embeddings.words.iter().cloned().chain(said))?;
         let test = test_part(&config.data, &read)?;
-        let (train, mut left_out) = task.label(&examples[..first])?;
+        let (mut ran, programs) = (0, first + (examples.len() - rest) + test.len());
+        let mut done = || {
+            ran += 1;
+            watch(ran, programs);
+        };
+        let (train, mut left_out) = task.label(&examples[..first], &mut done)?;
         // A benchmark's own programs are all in its grammar; people's queries may not be.
         if config.data.dataset == Dataset::Overnight && !left_out.is_empty() {
             return Err(ExperimentError::LeftOut(left_out.swap_remove(0)));
@@ -142,11 +158,11 @@ impl Experiment {
             return Err(ExperimentError::AllLeftOut { examples, first: left_out.into_iter().next() });
         }
         let answered = ((examples.len() - rest) as f64 * config.data.answered).round() as usize;
-        let hidden = task.test(&examples[rest..])?.into_iter().enumerate();
+        let hidden = task.test(&examples[rest..], &mut done)?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
         let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
-        let test = task.test(test)?;
+        let test = task.test(test, &mut done)?;
         let mut experiment =
             Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None };
         // A run answers as its labels decided, also where they are no longer.

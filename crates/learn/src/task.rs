@@ -233,11 +233,15 @@ impl Task {
         self.language().read(text, question.grammar(&self.scene), self.environment(question))
     }
 
-    /// Prepares examples to learn from; and says which cannot be learned from, and why.
+    /// Prepares examples to learn from; and says which cannot be learned from, and why. `done` is called after each.
     ///
     /// # Errors
     /// If the data cannot be opened any more.
-    pub fn label(&self, examples: &[Example]) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
+    pub fn label(
+        &self,
+        examples: &[Example],
+        done: &mut dyn FnMut(),
+    ) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
         let mut runner = self.patient_runner()?;
         let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
         for example in examples {
@@ -250,22 +254,25 @@ impl Task {
                 }
                 Err(reason) => left_out.push(LeftOut { utterance, reason }),
             }
+            done();
         }
         Ok((labeled, left_out))
     }
 
-    /// Prepares examples to test with.
+    /// Prepares examples to test with. `done` is called after each.
     ///
     /// # Errors
     /// If the data cannot be opened any more.
-    pub fn test(&self, examples: &[Example]) -> Result<Vec<TestExample>, TaskError> {
+    pub fn test(&self, examples: &[Example], done: &mut dyn FnMut()) -> Result<Vec<TestExample>, TaskError> {
         let mut runner = self.patient_runner()?;
         let prepared = examples.iter().map(|example| {
             let question = self.question(&example.utterance);
+            let outcome = runner.execute(&example.program);
+            done();
             TestExample {
                 utterance: example.utterance.clone(),
                 program: self.read(&example.program, &question).ok(),
-                outcome: runner.execute(&example.program),
+                outcome,
                 gold: example.program.clone(),
                 question,
             }

@@ -29,8 +29,11 @@ fn gold_queries_survive_and_their_constants_are_found() {
         let (test, train): (Vec<Pair>, Vec<Pair>) =
             pairs.into_iter().partition(|pair| pair.split == Some(Split::Test));
         let constants = surveyor.constants(&train);
-        account(&surveyor.survey(&train, &constants), &format!("{division:?}, train"));
-        let coverage = surveyor.survey(&test, &constants);
+        account(
+            &surveyor.survey(&train, &constants, &mut |_| ControlFlow::Continue(())),
+            &format!("{division:?}, train"),
+        );
+        let coverage = surveyor.survey(&test, &constants, &mut |_| ControlFlow::Continue(()));
         account(&coverage, &format!("{division:?}, test"));
         assert!(coverage.linked_literals >= linked);
         assert!(coverage.linked_literals_with_constants >= with_constants);

@@ -6,6 +6,7 @@ use crate::arguments::CheckArguments;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
+use std::time::Duration;
 use xpr_learn::{Coverage, VocabularyAccount};
 
 #[derive(Serialize)]
@@ -17,7 +18,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<()> {
-    let survey = Survey::of(&arguments.files)?;
+    let survey = Survey::of(&arguments.files, Duration::MAX)?;
     if arguments.json {
         let report = Report { coverage: &survey.coverage, unlabeled: survey.vocabulary.as_ref() };
         return write_json(out, &report);

@@ -6,17 +6,21 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use xpr_data::pairs::{self, Pair, Split};
 use xpr_data::{EXPERIMENT, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
 
 /// Labeled questions that are held out, at most.
 const MOST_HELD_OUT: usize = 100;
+/// How long labeled queries are run to see that they do: on millions of rows a few of them tell enough.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Tables and foreign keys that are listed.
 const SHOWN: usize = 20;
 
 pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> {
-    let survey = Survey::of(&arguments.files)?;
+    let survey = Survey::of(&arguments.files, PATIENCE)?;
     let database = survey.database.path();
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),

@@ -14,6 +14,7 @@ pub(crate) mod import_text2sql;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod objective;
+mod reading;
 pub(crate) mod report;
 mod survey;
 pub(crate) mod sweep;

@@ -1,9 +1,9 @@
 //! Somebody's database and questions: read with progress, and accounted for.
 
+use super::reading::Reading;
 use crate::arguments::QuestionFiles;
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,7 +29,8 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    pub(super) fn of(files: &QuestionFiles) -> Result<Survey> {
+    /// Reads all of it. Programs are run for as long as there is `patience`.
+    pub(super) fn of(files: &QuestionFiles, patience: Duration) -> Result<Survey> {
         // The files first: what is wrong with them should not wait for a large database.
         let database = Database::at(&files.db, Path::new(""))?;
         let name = database.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -37,15 +38,23 @@ impl Survey {
         let questions = files.unlabeled.as_deref().map(questions::read).transpose()?;
 
         let mut progress = Reading::new();
-        let schema = database.schema_watched(&mut |now| progress.show("looking at", now))?;
+        let mut reading = |what: &str, now: ReadingProgress<'_>| {
+            progress.show(&format!("tables, {what} {}", now.table), now.done, now.of);
+            ControlFlow::Continue(())
+        };
+        let schema = database.schema_watched(&mut |now| reading("looking at", now))?;
         let limits = ValueLimits::default();
-        let index = ValueIndex::read(&database, &schema, limits, &mut |now| progress.show("indexing", now))?;
-        progress.bar.finish_and_clear();
+        let index = ValueIndex::read(&database, &schema, limits, &mut |now| reading("indexing", now))?;
 
         let mut surveyor = Surveyor::new(&database, &schema, &index)?;
         let train: Vec<Pair> = pairs.iter().filter(|pair| pair.split != Some(Split::Test)).cloned().collect();
         let constants = surveyor.constants(&train);
-        let coverage = surveyor.survey(&pairs, &constants);
+        let start = Instant::now();
+        let coverage = surveyor.survey(&pairs, &constants, &mut |done| {
+            progress.show("queries run", done, pairs.len());
+            if start.elapsed() < patience { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        progress.finish();
         let vocabulary = questions.as_ref().map(|questions| surveyor.vocabulary(&pairs, questions));
         let values = index.len();
         Ok(Survey { database, schema, values, pairs, questions, coverage, vocabulary })
@@ -56,13 +65,18 @@ impl Survey {
         let coverage = &self.coverage;
         writeln!(out, "{} labeled questions", coverage.pairs)?;
         let share = |count: usize| 100.0 * count as f64 / coverage.pairs.max(1) as f64;
-        for (count, what) in [
-            (coverage.executable, "run"),
-            (coverage.covered, "can be written by the parser"),
-            (coverage.round_trip, "find the same when it writes them"),
-            (coverage.linked, "have all their constants suggested by the question"),
+        for (count, of, what) in [
+            (coverage.executable, coverage.run, "run"),
+            (coverage.covered, coverage.pairs, "can be written by the parser"),
+            (coverage.round_trip, coverage.run, "find the same when it writes them"),
+            (coverage.linked, coverage.pairs, "have all their constants suggested by the question"),
         ] {
-            writeln!(out, "  {count:>6}  {:5.1} %  {what}", share(count))?;
+            let percent = 100.0 * count as f64 / of.max(1) as f64;
+            let of = if of < coverage.pairs { format!(", of {of} that were tried") } else { String::new() };
+            writeln!(out, "  {count:>6}  {percent:5.1} %  {what}{of}")?;
+        }
+        if coverage.run < coverage.pairs {
+            writeln!(out, "They take long; `xpr data check` tries all of them.")?;
         }
         if !coverage.constants.is_empty() {
             let count = coverage.linked_with_constants;
@@ -130,35 +144,5 @@ fn advice(stage: Stage) -> (&'static str, &'static str) {
             "is not linked",
             "name the value in the question as the database spells it, or label another question that needs it",
         ),
-    }
-}
-
-/// How far the reading of a database is: a bar on a terminal, a line now and then elsewhere.
-struct Reading {
-    bar: ProgressBar,
-    is_terminal: bool,
-    last_line: Instant,
-}
-
-impl Reading {
-    fn new() -> Self {
-        let is_terminal = io::stderr().is_terminal();
-        let bar = if is_terminal { ProgressBar::new(0) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables  {msg}") {
-            bar.set_style(style);
-        }
-        Reading { bar, is_terminal, last_line: Instant::now() }
-    }
-
-    fn show(&mut self, what: &str, now: ReadingProgress<'_>) -> ControlFlow<()> {
-        let ReadingProgress { table, done, of } = now;
-        self.bar.set_length(of as u64);
-        self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{what} {table}"));
-        if !self.is_terminal && self.last_line.elapsed() >= Duration::from_secs(2) {
-            self.last_line = Instant::now();
-            let _ = writeln!(io::stderr(), "{what} {table}, table {} of {of}", done + 1);
-        }
-        ControlFlow::Continue(())
     }
 }

@@ -1,5 +1,6 @@
 //! `xpr train`: an experiment into a run folder.
 
+use super::reading::Reading;
 use super::{find_data, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use crate::duration::brief;
@@ -32,7 +33,11 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
         }
         (folder, config)
     };
-    let experiment = Experiment::load(config)?.with_members(arguments.members.clone());
+    let mut reading = Reading::new();
+    let load =
+        Experiment::load_watched(config, &mut |done, of| reading.show("labeled queries run", done, of));
+    reading.finish();
+    let experiment = load?.with_members(arguments.members.clone());
     let mut progress = Progress::new(&experiment, experiment.config().data.name());
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.finish();
@@ -72,7 +77,7 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
     }
     let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
     writeln!(out, "{} test questions", evaluation.examples)?;
-    writeln!(out, "  {}  right (the best program that executes)", percent(evaluation.accuracy))?;
+    writeln!(out, "  {}  right (the program it chooses)", percent(evaluation.accuracy))?;
     writeln!(out, "  {}  right, executable or not", percent(evaluation.accuracy_of_best))?;
     writeln!(out, "  {}  the labeled program itself", percent(evaluation.exact))?;
     writeln!(out, "  {}  right answer among the candidates", percent(evaluation.in_beam))?;
