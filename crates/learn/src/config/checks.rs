@@ -1,0 +1,76 @@
+//! Values that are of the right kind and make no sense all the same.
+
+use super::{Config, ConfigError};
+use crate::Reward;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+impl Config {
+    /// That every value makes sense.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        self.check_counts()?;
+        self.check_numbers()?;
+        let least = self.eval.least;
+        let chooses = !matches!(least, Reward::Denotation | Reward::Agreement);
+        holds(chooses, "eval.least", least.name(), "expected `auto`, `non-empty` or `executes`")
+    }
+
+    fn check_counts(&self) -> Result<(), ConfigError> {
+        let Config { model, train, learn, eval, .. } = self;
+        let hidden = model.heads > 0 && model.hidden.is_multiple_of(2 * model.heads);
+        let expected = "expected a multiple of twice model.heads, at most 4096";
+        holds(hidden && (1..=4096).contains(&model.hidden), "model.hidden", model.hidden, expected)?;
+        let counts: [(&'static str, usize, RangeInclusive<usize>, &'static str); 14] = [
+            ("model.layers", model.layers, 0..=24, "expected at most 24"),
+            ("model.feed_forward", model.feed_forward, 1..=16_384, "expected 1 to 16384"),
+            ("model.word", model.word, 1..=4096, "expected 1 to 4096"),
+            ("model.action", model.action, 1..=4096, "expected 1 to 4096"),
+            ("model.place", model.place, 1..=4096, "expected 1 to 4096"),
+            ("train.steps", train.steps, 1..=usize::MAX, "expected at least 1"),
+            ("train.batch", train.batch, 1..=4096, "expected 1 to 4096"),
+            ("train.shards", train.shards, 1..=64, "expected 1 to 64"),
+            ("train.checkpoint", train.checkpoint, 1..=usize::MAX, "expected at least 1"),
+            ("learn.steps", learn.steps, 1..=usize::MAX, "expected at least 1"),
+            ("learn.committee", learn.committee, 0..=64, "expected at most 64"),
+            ("learn.batch", learn.batch, 1..=1024, "expected 1 to 1024"),
+            ("learn.beam", learn.beam, 1..=1024, "expected 1 to 1024"),
+            ("eval.beam", eval.beam, 1..=1024, "expected 1 to 1024"),
+        ];
+        counts
+            .into_iter()
+            .try_for_each(|(key, value, range, expected)| holds(range.contains(&value), key, value, expected))
+    }
+
+    fn check_numbers(&self) -> Result<(), ConfigError> {
+        let Config { data, model, train, learn, eval } = self;
+        let fraction = data.fraction > 0.0 && data.fraction <= 1.0;
+        holds(fraction, "data.fraction", data.fraction, "expected a share above 0 and up to 1")?;
+        let answered = (0.0..=1.0).contains(&data.answered);
+        holds(answered, "data.answered", data.answered, "expected a share from 0 to 1")?;
+        let expected =
+            "with learn.reward `denotation` some questions must have answers: expected a share above 0";
+        let asks_for_answers = learn.reward == Reward::Denotation;
+        holds(!asks_for_answers || data.answered > 0.0, "data.answered", data.answered, expected)?;
+        let dropout = [model.dropout, model.word_dropout].iter().all(|share| (0.0..1.0).contains(share));
+        let expected = "it and model.word_dropout are shares from 0 to below 1";
+        holds(dropout, "model.dropout", model.dropout, expected)?;
+        for (key, value) in
+            [("learn.channel", learn.channel), ("eval.channel", eval.channel), ("learn.weight", learn.weight)]
+        {
+            holds(value >= 0.0 && value.is_finite(), key, value, "expected a number from 0 on")?;
+        }
+        let (rate, end_rate) = (train.rate, train.end_rate);
+        let rates = rate > 0.0 && rate.is_finite() && (0.0..=rate).contains(&end_rate);
+        let value = format!("{rate} with train.end_rate {end_rate}");
+        holds(rates, "train.rate", value, "expected rate > 0 and 0 ≤ end_rate ≤ rate")
+    }
+}
+
+fn holds(
+    holds: bool,
+    key: &'static str,
+    value: impl Display,
+    expected: &'static str,
+) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::Value { key, value: value.to_string(), expected }) }
+}
