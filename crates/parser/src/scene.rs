@@ -283,20 +283,25 @@ fn see(words: &[String], phrases: &[&Phrase], among_items: &[u8], vocabulary: &V
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use xpr_lang::Language;
     use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table};
 
-    #[test]
-    fn columns_are_offered_once_their_table_is_named() {
+    /// SQL about cities and states, which have names.
+    pub(crate) fn cities_and_states() -> Sql {
         let table = |name: &str| Table {
             name: name.to_owned(),
             columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
             primary_key: vec![],
             foreign_keys: vec![],
         };
-        let language = Sql::new(Schema { tables: vec![table("city"), table("state")] });
+        Sql::new(Schema { tables: vec![table("city"), table("state")] })
+    }
+
+    #[test]
+    fn columns_are_offered_once_their_table_is_named() {
+        let language = cities_and_states();
         let environment = SqlEnvironment::new(&language);
         let grammar = language.signatures().grammar(environment.items()).unwrap();
         let scene = Scene::new(grammar.clone(), &environment, &Vocabulary::new([]));

@@ -125,23 +125,16 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::scene::tests::cities_and_states;
     use crate::{Model, ModelConfig, Parser, Scene, Surroundings, Vocabulary};
-    use xpr_lang::sql::{
-        Column, ColumnId, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, TableId, Value,
-    };
+    use xpr_lang::sql::{ColumnId, Literal, SqlEnvironment, TableId, Value};
     use xpr_lang::{Environment, Language};
     use xpr_nn::{Matrix, Random};
 
     /// Whatever its weights are, a parser looks for Austin among cities only.
     #[test]
     fn words_are_looked_for_where_they_can_be() {
-        let table = |name: &str| Table {
-            name: name.to_owned(),
-            columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
-            primary_key: vec![],
-            foreign_keys: vec![],
-        };
-        let language = Sql::new(Schema { tables: vec![table("city"), table("state")] });
+        let language = cities_and_states();
         let fixed = SqlEnvironment::new(&language);
         let of_cities = ColumnId { table: TableId(0), column: 0 };
         let austin =

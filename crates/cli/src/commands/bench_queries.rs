@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use xpr_data::pairs;
 use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
 use xpr_exec::{Executor, Outcome, Remembering};
-use xpr_lang::sql::Schema;
+use xpr_lang::sql::{Schema, quoted};
 
 /// Room for outcomes, in bytes.
 const MEMORY: usize = 64 << 20;
@@ -41,7 +41,7 @@ fn runaways(database: &Database, schema: Schema, limits: QueryLimits) -> Result<
         .tables
         .iter()
         .map(|table| {
-            let name = format!("\"{}\"", table.name.replace('"', "\"\""));
+            let name = quoted(&table.name);
             let sources: Vec<String> = (1..=60).map(|alias| format!("{name} AS t{alias}")).collect();
             format!("SELECT count(*) FROM {}", sources.join(", "))
         })

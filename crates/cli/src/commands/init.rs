@@ -15,7 +15,6 @@ use xpr_lang::sql::{ForeignKey, Schema, Table};
 const MOST_HELD_OUT: usize = 100;
 /// How long labeled queries are run to see that they do: on millions of rows a few of them tell enough.
 const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Tables and foreign keys that are listed.
 const SHOWN: usize = 20;
 

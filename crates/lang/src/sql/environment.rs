@@ -112,7 +112,7 @@ impl SqlEnvironment {
         }
         environment.fixed = environment.items.len();
         environment.relations = environment.schema_relations(schema);
-        environment.domains = environment.domains_of(schema);
+        environment.domains = environment.domains();
         environment.rooms = language.rooms();
         environment
     }
@@ -223,27 +223,23 @@ impl SqlEnvironment {
         }
     }
 
-    /// Follows keys from column to column.
-    fn domains_of(&self, schema: &Schema) -> Vec<Option<ItemId>> {
+    /// The first column that keys lead to from each, in either direction.
+    fn domains(&self) -> Vec<Option<ItemId>> {
         let mut domains: Vec<Option<ItemId>> = (0..self.items.len() as u32)
             .map(|item| self.tables[item as usize].map(|_| ItemId(item)))
             .collect();
-        let keys: Vec<(ItemId, ItemId)> = schema
-            .tables
-            .iter()
-            .enumerate()
-            .flat_map(|(index, table)| table.foreign_keys.iter().map(move |key| (TableId(index as u32), key)))
-            .flat_map(|(table, key)| {
-                let from = key.columns.iter().map(move |&column| ColumnId { table, column });
-                from.zip(key.to.iter().copied())
-            })
-            .map(|(from, to)| (self.column(from), self.column(to)))
-            .collect();
-        // A chain of keys is no longer than there are keys; one that comes back to itself ends there.
-        for _ in 0..keys.len() {
-            for &(from, to) in &keys {
-                domains[from.index()] = domains[from.index()].min(domains[to.index()]);
-                domains[to.index()] = domains[from.index()];
+        let is_key = |edge: &&Relation| {
+            [Link::PointsTo, Link::PointedToBy].iter().any(|link| edge.kind == RelationKind(*link as u8))
+        };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for edge in self.relations.iter().filter(is_key) {
+                let [from, to] = [edge.from, edge.to].map(ItemId::index);
+                if domains[to] < domains[from] {
+                    domains[from] = domains[to];
+                    changed = true;
+                }
             }
         }
         domains

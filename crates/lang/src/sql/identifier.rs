@@ -14,7 +14,7 @@ const KEYWORDS: &str = " abort action add after all alter always analyze and any
     using vacuum values view virtual when where window with within without ";
 
 /// Writes a name, in double quotes where SQL needs them.
-pub(super) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let plain = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !KEYWORDS.contains(&format!(" {} ", name.to_ascii_lowercase()));

@@ -60,6 +60,7 @@ mod writer;
 pub use check::{CheckError, Checked, check, check_quoted};
 pub use environment::{SqlEnvironment, Value};
 pub use function::{Aggregate, Function};
+pub use identifier::quoted;
 pub use language::Sql;
 pub use literal::{Literal, LiteralKind};
 pub use operator::{Arithmetic, Cast, Comparison, SetOperator};

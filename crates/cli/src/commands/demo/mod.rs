@@ -60,7 +60,7 @@ struct Trained {
 #[derive(Serialize)]
 struct Answer {
     question: &'static str,
-    /// The best program that executes, or the best.
+    /// The program it chooses.
     chosen: Ranked,
     milliseconds: f64,
 }
