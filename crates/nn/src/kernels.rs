@@ -59,12 +59,11 @@ vectorized! {
     /// Turns a row of scores into probabilities.
     pub(crate) fn softmax(row: &mut [f32]) {
         let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let mut sum = 0.0;
+        // A loop of its own, since adding up goes one by one.
         for x in row.iter_mut() {
             *x = exp(*x - max);
-            sum += *x;
         }
-        let scale = 1.0 / sum;
+        let scale = 1.0 / row.iter().sum::<f32>();
         for x in row.iter_mut() {
             *x *= scale;
         }

@@ -43,4 +43,4 @@ pub use adam::{Adam, AdamState, Schedule};
 pub use matrix::{Matrix, View, ViewMut, gemm, total_flops};
 pub use parameters::{Gradients, Init, ParameterId, Parameters};
 pub use random::Random;
-pub use tape::{Tape, Var};
+pub use tape::{Mark, Tape, Var};

@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Var(usize);
 
+/// A place on a tape.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(usize);
+
 /// Buffers to be used again, by size.
 type Pool = BTreeMap<usize, Vec<Vec<f32>>>;
 
@@ -18,6 +22,8 @@ pub struct Tape {
     values: Vec<Matrix>,
     operations: Vec<Option<Box<dyn Operation>>>,
     random: Random,
+    /// How many results there were, those forgotten included: each draws random numbers of its own.
+    results: u64,
     /// Buffers of earlier steps.
     pool: Pool,
     /// Whether dropout drops.
@@ -43,6 +49,7 @@ impl Tape {
             values: vec![],
             operations: vec![],
             random,
+            results: 0,
             pool: BTreeMap::new(),
             training: true,
             gradients: Gradients::default(),
@@ -60,14 +67,37 @@ impl Tape {
         self.weights.clear();
         self.gradients.clear();
         self.random = random;
+        self.results = 0;
         self.training = training;
     }
 
     /// A value that has no past.
     pub fn input(&mut self, value: Matrix) -> Var {
+        self.results += 1;
+        self.aside(value)
+    }
+
+    /// Keeps what an operation will want to know on the way back.
+    pub(crate) fn aside(&mut self, value: Matrix) -> Var {
         self.values.push(value);
         self.operations.push(None);
         Var(self.values.len() - 1)
+    }
+
+    /// Where the tape is, for [`Tape::forget_since`].
+    pub fn mark(&self) -> Mark {
+        Mark(self.values.len())
+    }
+
+    /// Forgets what came since, but for some values, whose past is forgotten. Who will not go back needs a step's values no
+    /// longer than the next, and buffers used again at once are still in the cache.
+    pub fn forget_since<const N: usize>(&mut self, mark: Mark, keep: [Var; N]) -> [Var; N] {
+        let kept = keep.map(|var| std::mem::take(&mut self.values[var.0]));
+        for value in self.values.drain(mark.0..) {
+            put(&mut self.pool, value);
+        }
+        self.operations.truncate(mark.0);
+        kept.map(|value| self.aside(value))
     }
 
     /// What a variable is.
@@ -81,11 +111,12 @@ impl Tape {
 
     /// Random numbers for the next operation.
     pub(crate) fn random(&self) -> Random {
-        self.random.stream(self.values.len() as u64)
+        self.random.stream(self.results)
     }
 
     /// Notes the result of an operation.
     pub(crate) fn push(&mut self, value: Matrix, operation: impl Operation + 'static) -> Var {
+        self.results += 1;
         self.values.push(value);
         self.operations.push(Some(Box::new(operation)));
         Var(self.values.len() - 1)
@@ -94,6 +125,11 @@ impl Tape {
     /// A matrix to be overwritten.
     pub(crate) fn space(&mut self, rows: usize, columns: usize) -> Matrix {
         take(&mut self.pool, rows, columns)
+    }
+
+    /// Gives a matrix back for others to use.
+    pub(crate) fn release(&mut self, matrix: Matrix) {
+        put(&mut self.pool, matrix);
     }
 
     /// Goes back from `output`, whose gradient is given. [`Gradients::collect`] then makes of it the gradients of all

@@ -54,12 +54,22 @@ pub(crate) struct State {
 }
 
 /// What the next step of a half-written program depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Input {
     pub(crate) question: usize,
     pub(crate) last: Option<Action>,
     pub(crate) expected: TypeId,
     pub(crate) parent: Option<usize>,
+}
+
+impl Input {
+    /// What [`Decoder::gates`] looks at: the question is no matter unless an item of it was named last.
+    pub(crate) fn as_seen_by_gates(self) -> Self {
+        match self.last {
+            Some(Action::Item(_)) => self,
+            _ => Input { question: 0, ..self },
+        }
+    }
 }
 
 /// A program half written, with the rules its open places belong to.
@@ -220,20 +230,24 @@ impl Decoder {
         self.from_input.apply(tape, frame, x)
     }
 
-    /// One step of some half-written programs, a row each.
+    /// What comes from `h_{t−1}` and `z_{t−1}`, before activation: `[rows, 4 hidden]`.
+    pub(crate) fn recurrent_gates(&self, tape: &mut Tape, frame: Frame<'_>, h: Var, z: Var) -> Var {
+        let before = tape.concat_columns(&[h, z]);
+        tape.linear(frame.parameters, before, self.from_state, None)
+    }
+
+    /// One step of some half-written programs, a row each: from both parts of the gates, and the `c` before.
     pub(crate) fn step(
         &self,
         tape: &mut Tape,
         frame: Frame<'_>,
         views: &Views,
-        state: State,
-        gates: Var,
+        (from_input, from_state): (Var, Var),
+        c: Var,
         segments: &[Segment],
     ) -> State {
-        let before = tape.concat_columns(&[state.h, state.z]);
-        let recurrent = tape.linear(frame.parameters, before, self.from_state, None);
-        let gates = tape.add(gates, recurrent);
-        let both = tape.lstm_cell(gates, state.c);
+        let gates = tape.add(from_input, from_state);
+        let both = tape.lstm_cell(gates, c);
         let h = tape.columns(both, 0, frame.config.hidden);
         let c = tape.columns(both, frame.config.hidden, frame.config.hidden);
         let query = self.query.apply(tape, frame, h);
@@ -321,8 +335,9 @@ impl Decoder {
             before = active;
             let rows: Vec<u32> = (row..row + active as u32).collect();
             row += active as u32;
-            let gates = tape.rows(gates, &rows);
-            state = self.step(tape, frame, &views, state, gates, &segments[..active]);
+            let from_input = tape.rows(gates, &rows);
+            let from_state = self.recurrent_gates(tape, frame, state.h, state.z);
+            state = self.step(tape, frame, &views, (from_input, from_state), state.c, &segments[..active]);
             hs.push(state.h);
             zs.push(state.z);
         }

@@ -161,6 +161,7 @@ fn deal(questions: usize, programs: &[Weighted<'_>], shards: usize) -> Vec<Vec<u
 
 impl Parser for Model {
     fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>> {
+        self.parameters.prepare();
         let search = |(group, questions): (usize, &[&Question])| {
             let random = noise.unwrap_or(Random::new(0)).stream(group as u64);
             let mut tape = self.take_tape(random, noise.is_some());

@@ -6,6 +6,8 @@
 use crate::decoder::{Decoder, Partial, State};
 use crate::encoder::{Frame, Memory};
 use crate::model::Candidate;
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
 use xpr_lang::{Action, Program};
 use xpr_nn::Tape;
 use xpr_nn::layers::{Segment, log_softmax};
@@ -42,23 +44,33 @@ impl Search<'_> {
             })
             .collect();
         let mut finished: Vec<Vec<Candidate>> = (0..questions).map(|_| vec![]).collect();
+        // For each hypothesis, the row of the state before that it goes on from.
+        let mut from: Vec<u32> = (0..questions as u32).collect();
         let mut logs = Vec::new();
+        let mark = tape.mark();
         while beams.iter().any(|beam| !beam.is_empty()) {
             let inputs: Vec<_> = beams
                 .iter()
                 .enumerate()
                 .flat_map(|(question, beam)| beam.iter().filter_map(move |h| h.partial.input(question)))
                 .collect();
-            let context = (memory, &views);
-            let gates = self.decoder.gates(tape, self.frame, context, &inputs);
+            // Many hypotheses go on from the same one, or with the same action: each is multiplied once.
+            let (different, row_of) = distinct(inputs.iter().map(|input| input.as_seen_by_gates()));
+            let from_input = self.decoder.gates(tape, self.frame, (memory, &views), &different);
+            let from_input = tape.rows(from_input, &row_of);
+            let (different, row_of) = distinct(from.iter().copied());
+            let (h, z) = (tape.rows(state.h, &different), tape.rows(state.z, &different));
+            let from_state = self.decoder.recurrent_gates(tape, self.frame, h, z);
+            let from_state = tape.rows(from_state, &row_of);
+            let c = tape.rows(state.c, &from);
             let segments: Vec<Segment> =
                 inputs.iter().map(|input| memory.attended(self.frame, input.question)).collect();
-            state = self.decoder.step(tape, self.frame, &views, state, gates, &segments);
+            state = self.decoder.step(tape, self.frame, &views, (from_input, from_state), c, &segments);
             let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
             let scores = self.decoder.scores(tape, self.frame, &views, (state.h, state.z), &items);
 
             let mut row = 0;
-            let mut rows = Vec::new();
+            from.clear();
             for ((beam, finished), question) in beams.iter_mut().zip(&mut finished).zip(&memory.questions) {
                 let grammar = question.grammar(scene);
                 let width = self.beam - finished.len();
@@ -80,10 +92,14 @@ impl Search<'_> {
                             .map(|(&column, log)| (hypothesis.log_probability + log, index, column)),
                     );
                 }
-                ways.sort_by(|left, right| {
+                let better = |left: &(f32, usize, u32), right: &(f32, usize, u32)| {
                     right.0.total_cmp(&left.0).then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
-                });
-                ways.truncate(width);
+                };
+                if width < ways.len() {
+                    ways.select_nth_unstable_by(width, better);
+                    ways.truncate(width);
+                }
+                ways.sort_unstable_by(better);
                 let mut next = Vec::with_capacity(ways.len());
                 for (log_probability, index, column) in ways {
                     let action = scene.action(column);
@@ -107,20 +123,31 @@ impl Search<'_> {
                 if finished.len() >= self.beam {
                     next.clear();
                 }
-                rows.extend(next.iter().map(|(row, _)| *row as u32));
+                from.extend(next.iter().map(|(row, _)| *row as u32));
                 *beam = next.into_iter().map(|(_, hypothesis)| hypothesis).collect();
             }
-            state = State {
-                h: tape.rows(state.h, &rows),
-                c: tape.rows(state.c, &rows),
-                z: tape.rows(state.z, &rows),
-            };
+            let [h, c, z] = tape.forget_since(mark, [state.h, state.c, state.z]);
+            state = State { h, c, z };
         }
         for finished in &mut finished {
             finished.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
         }
         finished
     }
+}
+
+/// Those that differ, in order of appearance, and for each of all its place among them.
+fn distinct<T: Copy + Eq + Hash>(all: impl Iterator<Item = T>) -> (Vec<T>, Vec<u32>) {
+    let (mut different, mut place_of) = (Vec::new(), FxHashMap::default());
+    let places = all
+        .map(|one| {
+            *place_of.entry(one).or_insert_with(|| {
+                different.push(one);
+                different.len() as u32 - 1
+            })
+        })
+        .collect();
+    (different, places)
 }
 
 #[cfg(test)]

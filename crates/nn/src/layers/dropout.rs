@@ -8,7 +8,7 @@ use crate::{Matrix, Tape, Var};
 struct Dropout {
     input: Var,
     /// What each element was multiplied with.
-    mask: Matrix,
+    mask: Var,
 }
 
 vectorized! {
@@ -39,13 +39,14 @@ impl Tape {
         let mut output = self.copy(input);
         let mut mask = self.space(1, output.data().len());
         drop_elements(output.data_mut(), mask.data_mut(), key, probability);
+        let mask = self.aside(mask);
         self.push(output, Dropout { input, mask })
     }
 }
 
 impl Operation for Dropout {
     fn backward(&self, back: &mut Backward<'_>, _: Var, mut gradient: Matrix) {
-        for (gradient, mask) in gradient.data_mut().iter_mut().zip(self.mask.data()) {
+        for (gradient, mask) in gradient.data_mut().iter_mut().zip(back.value(self.mask).data()) {
             *gradient *= mask;
         }
         back.add(self.input, gradient);

@@ -72,8 +72,8 @@ struct Sequences {
     /// For each step, the rows of the sequences that have it, and the row each had before.
     steps: Vec<Vec<(u32, Option<u32>)>>,
     /// After activation.
-    gates: Matrix,
-    cells: Matrix,
+    gates: Var,
+    cells: Var,
 }
 
 impl Tape {
@@ -122,6 +122,10 @@ impl Tape {
                 cell(gates.row_mut(row), &c_before, output.row_mut(row), cells.row_mut(row));
             }
         }
+        for space in [before, recurrent] {
+            self.release(space);
+        }
+        let (gates, cells) = (self.aside(gates), self.aside(cells));
         self.push(output, Sequences { input, lstm, steps, gates, cells })
     }
 
@@ -134,6 +138,7 @@ impl Tape {
             let (h, c) = output.row_mut(row).split_at_mut(size);
             cell(activated.row_mut(row), self.value(c_before).row(row), h, c);
         }
+        let activated = self.aside(activated);
         self.push(output, Cell { gates, c_before, activated })
     }
 }
@@ -154,7 +159,7 @@ fn steps(sequences: &[Vec<u32>]) -> Vec<Vec<(u32, Option<u32>)>> {
 
 impl Operation for Sequences {
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix) {
-        let output = back.value(output);
+        let (output, gates, cells) = (back.value(output), back.value(self.gates), back.value(self.cells));
         let (rows, size) = (output.rows(), output.columns());
         let mut dgates = back.zeros(rows, 4 * size);
         let mut before = back.zeros(rows, size);
@@ -166,11 +171,11 @@ impl Operation for Sequences {
             let mut step_gates = back.space(active, 4 * size);
             for (index, &(row, row_before)) in step.iter().enumerate() {
                 let row = row as usize;
-                let c_before = row_before.map_or(zeros.as_slice(), |before| self.cells.row(before as usize));
+                let c_before = row_before.map_or(zeros.as_slice(), |before| cells.row(before as usize));
                 cell_back(
-                    self.gates.row(row),
+                    gates.row(row),
                     c_before,
-                    self.cells.row(row),
+                    cells.row(row),
                     dh.row(row),
                     dc.row_mut(row),
                     step_gates.row_mut(index),
@@ -210,19 +215,21 @@ impl Operation for Sequences {
 struct Cell {
     gates: Var,
     c_before: Var,
-    activated: Matrix,
+    /// The gates after activation.
+    activated: Var,
 }
 
 impl Operation for Cell {
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix) {
         let (output, c_before) = (back.value(output), back.value(self.c_before));
+        let activated = back.value(self.activated);
         let (rows, size) = (c_before.rows(), c_before.columns());
         let mut dgates = back.space(rows, 4 * size);
         let mut dc = back.space(rows, size);
         for row in 0..rows {
             dc.row_mut(row).copy_from_slice(&gradient.row(row)[size..]);
             cell_back(
-                self.activated.row(row),
+                activated.row(row),
                 c_before.row(row),
                 &output.row(row)[size..],
                 &gradient.row(row)[..size],

@@ -27,20 +27,19 @@ struct MemoryAttention {
     heads: usize,
     segments: Vec<Segment>,
     /// For each row and head, the probability of each row of its segment.
-    probabilities: Vec<f32>,
+    probabilities: Var,
 }
 
-/// Attention of each row of `query` to its segment, written to `output`; gives the probabilities.
+/// Attention of each row of `query` to its segment, written to `output`, and the probabilities.
 pub(super) fn memory_attention(
     query: &Matrix,
     (keys, values): (&Matrix, &Matrix),
     heads: usize,
     segments: &[Segment],
-    output: &mut Matrix,
-) -> Vec<f32> {
+    (output, probabilities): (&mut Matrix, &mut [f32]),
+) {
     let size = query.columns() / heads;
     let scale = 1.0 / (size as f32).sqrt();
-    let mut probabilities = vec![0.0; segments.iter().map(|segment| heads * segment.len).sum()];
     let mut start = 0;
     for (row, segment) in segments.iter().enumerate() {
         for head in 0..heads {
@@ -59,7 +58,6 @@ pub(super) fn memory_attention(
             }
         }
     }
-    probabilities
 }
 
 /// The scores of each row of `query` for the rows of its segment: `[rows, longest segment]`, 0 beyond a segment's end.
@@ -92,8 +90,11 @@ impl Tape {
     ) -> Var {
         let (rows, columns) = (self.value(query).rows(), self.value(query).columns());
         let mut output = self.space(rows, columns);
+        let mut probabilities = self.space(1, segments.iter().map(|segment| heads * segment.len).sum());
         let memory = (self.value(keys), self.value(values));
-        let probabilities = memory_attention(self.value(query), memory, heads, segments, &mut output);
+        let results = (&mut output, probabilities.data_mut());
+        memory_attention(self.value(query), memory, heads, segments, results);
+        let probabilities = self.aside(probabilities);
         let segments = segments.to_vec();
         self.push(output, MemoryAttention { query, keys, values, heads, segments, probabilities })
     }
@@ -116,11 +117,12 @@ impl Operation for MemoryAttention {
         let mut scores = Vec::new();
         let mut start = 0;
         // Keys and values of one row at a time: two passes, since both gradients live in `back`.
-        let mut all_scores = self.probabilities.clone();
+        let all_probabilities = back.value(self.probabilities).data();
+        let mut all_scores = back.space(1, all_probabilities.len());
         for (row, segment) in self.segments.iter().enumerate() {
             for head in 0..self.heads {
                 let columns = head * size..(head + 1) * size;
-                let probabilities = &self.probabilities[start..start + segment.len];
+                let probabilities = &all_probabilities[start..start + segment.len];
                 let gradient = &gradient.row(row)[columns.clone()];
                 scores.clear();
                 scores.extend(
@@ -132,12 +134,13 @@ impl Operation for MemoryAttention {
                 for (index, &score) in scores.iter().enumerate() {
                     add_scaled(to_query, score, &keys.row(segment.start + index)[columns.clone()]);
                 }
-                all_scores[start..start + segment.len].copy_from_slice(&scores);
+                all_scores.data_mut()[start..start + segment.len].copy_from_slice(&scores);
                 start += segment.len;
             }
         }
-        scatter(back.gradient_mut(self.values), &gradient, &self.segments, self.heads, &self.probabilities);
-        scatter(back.gradient_mut(self.keys), query, &self.segments, self.heads, &all_scores);
+        scatter(back.gradient_mut(self.values), &gradient, &self.segments, self.heads, all_probabilities);
+        scatter(back.gradient_mut(self.keys), query, &self.segments, self.heads, all_scores.data());
+        back.release(all_scores);
         back.release(gradient);
         back.add(self.query, to_query);
     }

@@ -6,6 +6,15 @@ use crate::tape::Backward;
 use crate::{Matrix, Tape, Var};
 
 vectorized! {
+    /// `sum = x + y`
+    fn add_into(x: &[f32], y: &[f32], sum: &mut [f32]) {
+        for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
+            *sum = x + y;
+        }
+    }
+}
+
+vectorized! {
     /// `max(x, 0)`
     pub(crate) fn relu_in_place(x: &mut [f32]) {
         for x in x {
@@ -31,8 +40,9 @@ struct Columns(Var, usize);
 impl Tape {
     /// `x + y`
     pub fn add(&mut self, left: Var, right: Var) -> Var {
-        let mut sum = self.copy(left);
-        add_assign(sum.data_mut(), self.value(right).data());
+        let (rows, columns) = (self.value(left).rows(), self.value(left).columns());
+        let mut sum = self.space(rows, columns);
+        add_into(self.value(left).data(), self.value(right).data(), sum.data_mut());
         self.push(sum, Add(left, right))
     }
 

@@ -33,9 +33,9 @@ struct RelationAttention {
     heads: usize,
     sequences: Vec<Relations>,
     /// For each sequence and head, `[len, len]` probabilities.
-    probabilities: Vec<f32>,
+    probabilities: Var,
     /// For each row and head, the probability that goes to each kind of relation.
-    by_kind: Matrix,
+    by_kind: Var,
 }
 
 vectorized! {
@@ -80,12 +80,12 @@ impl Tape {
         by_kind.data_mut().fill(0.0);
         let mut output = self.space(rows, columns);
         let total: usize = sequences.iter().map(|sequence| heads * sequence.len * sequence.len).sum();
-        let mut probabilities = self.space(1, total).into_data();
+        let mut probabilities = self.space(1, total);
         let mut start = 0;
         for sequence in sequences {
             let len = sequence.len;
             for head in 0..heads {
-                let block = &mut probabilities[start..start + len * len];
+                let block = &mut probabilities.data_mut()[start..start + len * len];
                 start += len * len;
                 let part = |var| self.value(var).view().part((sequence.start, len), (head * size, size));
                 gemm(ViewMut::of(block, len, len), false, part(query), part(key).transposed());
@@ -102,6 +102,8 @@ impl Tape {
         }
         let result = ViewMut::of(output.data_mut(), rows * heads, size);
         gemm(result, true, by_kind.view(), parameters.value(value_table).view());
+        self.release(query_by_kind);
+        let (probabilities, by_kind) = (self.aside(probabilities), self.aside(by_kind));
         let sequences = sequences.to_vec();
         self.push(
             output,
@@ -139,13 +141,14 @@ impl Operation for RelationAttention {
         let (query, key, value) = (back.value(self.query), back.value(self.key), back.value(self.value));
         let key_table = back.parameters.value(self.key_table);
         let value_table = back.parameters.value(self.value_table);
+        let all_probabilities = back.value(self.probabilities).data();
         let kinds = key_table.rows();
         let split = View::of(gradient.data(), rows * heads, size);
 
         // What each kind's probability is worth.
         let mut worth = back.space(rows * heads, kinds);
         gemm(worth.view_mut(), false, split, value_table.view().transposed());
-        back.gradients.add_product(self.value_table, self.by_kind.view(), split, (kinds, size));
+        back.gradients.add_product(self.value_table, back.value(self.by_kind).view(), split, (kinds, size));
 
         let mut to_query = back.space(rows, columns);
         let mut to_key = back.space(rows, columns);
@@ -159,7 +162,7 @@ impl Operation for RelationAttention {
             let place = (sequence.start, len);
             for head in 0..heads {
                 let columns = (head * size, size);
-                let probabilities = &self.probabilities[start..start + len * len];
+                let probabilities = &all_probabilities[start..start + len * len];
                 start += len * len;
                 let to_output = gradient.view().part(place, columns);
                 let scores = &mut scores[..len * len];
