@@ -45,7 +45,7 @@ pub struct StepReport {
 /// Where the time of a step went.
 #[derive(Clone, Copy, Debug)]
 pub struct StepTiming {
-    /// Searching programs for unlabeled questions.
+    /// Searching programs for unlabeled questions, with reading the batch for it.
     pub search: Duration,
     /// Running them.
     pub execution: Duration,
@@ -107,6 +107,7 @@ impl Trainer {
         let step = self.steps_taken();
         let rate = self.schedule().rate(step);
         let random = Random::new(self.config.seed);
+        let dropped = random.stream(2).stream(step as u64);
 
         // Labeled: −1/B each.
         let batch = batch_of(labeled.len(), self.config.batch, step, random.stream(1));
@@ -122,24 +123,30 @@ impl Trainer {
         let start_of_joint = if self.committee.is_some() { 0 } else { self.learn.start };
         let joint = step.checked_sub(start_of_joint).filter(|_| !unlabeled.is_empty());
         let explored = Explorer::new(&self.learn).zip(joint).map(|(explorer, joint_step)| {
-            let batch = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
-            let examples: Vec<&UnlabeledExample> = batch.iter().map(|&index| &unlabeled[index]).collect();
-            let found = match &self.committee {
-                Some(committee) => {
-                    batch.iter().map(|&index| Cow::Borrowed(committee.lesson(index))).collect()
-                }
-                None => {
-                    let noise = self.learn.noise.then(|| random.stream(4).stream(step as u64));
-                    find(&self.model, explorer, &examples, noise, judge)
-                }
+            let asked = batch_of(unlabeled.len(), self.learn.batch, joint_step, random.stream(3));
+            questions.extend(asked.iter().map(|&index| &unlabeled[index].question));
+            if let Some(committee) = &self.committee {
+                let lesson = |&index| Cow::Borrowed(committee.lesson(index));
+                return (None, asked.iter().map(lesson).collect());
+            }
+            let (reading, candidates) = if self.learn.noise {
+                // To be searched: a beam of programs, about as long as the question.
+                let searched = questions[batch.len()..].iter();
+                let mut work = work_of(&programs, batch.len());
+                work.extend(searched.map(|question| explorer.beam * question.words().max(1)));
+                let mut reading = self.model.read(&questions, &work, dropped, self.config.shards);
+                let candidates = reading.candidates(batch.len()..questions.len(), explorer.beam);
+                (Some(reading), candidates)
+            } else {
+                (None, self.model.candidates(&questions[batch.len()..], explorer.beam, None))
             };
-            (examples, found)
+            let look = |(&index, candidates)| explorer.look(&unlabeled[index], candidates, judge);
+            (reading, asked.iter().zip(candidates).map(look).map(Cow::Owned).collect::<Vec<Cow<'_, Found>>>())
         });
+        let (reading, found) = explored.map_or((None, None), |(reading, found)| (reading, Some(found)));
         let searched = start.elapsed();
-        if let Some((examples, found)) = &explored {
-            let first = questions.len();
-            let factor = self.learn.weight / examples.len().max(1) as f64;
-            questions.extend(examples.iter().map(|example| &example.question));
+        if let Some(found) = &found {
+            let factor = self.learn.weight / found.len().max(1) as f64;
             for (question, found) in found.iter().enumerate() {
                 let Some(credit) = &found.credit else { continue };
                 for (place, candidate) in found.candidates.iter().enumerate() {
@@ -150,27 +157,23 @@ impl Trainer {
                         None => credit.credit[place],
                     };
                     if credit.abs() >= NEGLIGIBLE {
-                        let weight = (factor * credit) as f32;
                         programs.push(Weighted {
-                            question: first + question,
+                            question: batch.len() + question,
                             program: &candidate.program,
-                            weight,
+                            weight: (factor * credit) as f32,
                         });
                     }
                 }
             }
         }
-        let logs = self.model.gradient(
-            &questions,
-            &programs,
-            random.stream(2).stream(step as u64),
-            self.config.shards,
-            &mut self.gradients,
-        );
+        let reading = reading.unwrap_or_else(|| {
+            self.model.read(&questions, &work_of(&programs, questions.len()), dropped, self.config.shards)
+        });
+        let logs = reading.gradient(&programs, &mut self.gradients);
         let between = Instant::now();
         let gradient = self.adam.step(self.model.parameters_mut(), &mut self.state, &self.gradients, rate);
-        let execution = match (&explored, &self.committee) {
-            (Some((_, found)), None) => found.iter().map(|found| found.execution).sum(),
+        let execution = match (&found, &self.committee) {
+            (Some(found), None) => found.iter().map(|found| found.execution).sum(),
             _ => Duration::ZERO,
         };
         let timing = StepTiming {
@@ -182,7 +185,7 @@ impl Trainer {
         let weighted: Vec<f64> =
             logs.iter().zip(&programs).map(|(log, program)| f64::from(*log * program.weight)).collect();
         let (of_labeled, of_unlabeled) = weighted.split_at(batch.len());
-        let unlabeled = explored.as_ref().map(|(_, found)| {
+        let unlabeled = found.as_ref().map(|found| {
             let report = report(found.iter().map(|found| &**found), judge);
             match &self.committee {
                 // How far the model is from what the committee believes.
@@ -207,18 +210,13 @@ impl Trainer {
     }
 }
 
-/// What a model finds for some unlabeled questions.
-fn find<'f>(
-    model: &Model,
-    explorer: Explorer,
-    examples: &[&UnlabeledExample],
-    noise: Option<Random>,
-    judge: &mut Judge<'_>,
-) -> Vec<Cow<'f, Found>> {
-    let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let candidates = model.candidates(&questions, explorer.beam, noise);
-    let both = examples.iter().zip(candidates);
-    both.map(|(example, candidates)| Cow::Owned(explorer.look(example, candidates, judge))).collect()
+/// How many actions there are to score for each question.
+fn work_of(programs: &[Weighted<'_>], questions: usize) -> Vec<usize> {
+    let mut work = vec![0; questions];
+    for program in programs {
+        work[program.question] += program.program.actions().len();
+    }
+    work
 }
 
 /// The examples of a step: passes over all of them, each in an order of its own.

@@ -279,10 +279,9 @@ impl Decoder {
         &self,
         tape: &mut Tape,
         frame: Frame<'_>,
-        memory: &Memory<'_>,
+        (memory, views): (&Memory<'_>, &Views),
         programs: &[Scored<'_>],
     ) -> (Var, Vec<usize>) {
-        let views = self.look(tape, frame, memory);
         // Longest first: those that are not done yet are always the first rows.
         let mut order: Vec<usize> = (0..programs.len()).collect();
         order.sort_by_key(|&program| (std::cmp::Reverse(programs[program].actions.len()), program));
@@ -316,7 +315,7 @@ impl Decoder {
             }
             active_at.push(active);
         }
-        let gates = self.gates(tape, frame, (memory, &views), &inputs);
+        let gates = self.gates(tape, frame, (memory, views), &inputs);
         let questions: Vec<usize> = order.iter().map(|&program| programs[program].question).collect();
         let segments: Vec<Segment> =
             questions.iter().map(|&question| memory.attended(frame, question)).collect();
@@ -337,13 +336,13 @@ impl Decoder {
             row += active as u32;
             let from_input = tape.rows(gates, &rows);
             let from_state = self.recurrent_gates(tape, frame, state.h, state.z);
-            state = self.step(tape, frame, &views, (from_input, from_state), state.c, &segments[..active]);
+            state = self.step(tape, frame, views, (from_input, from_state), state.c, &segments[..active]);
             hs.push(state.h);
             zs.push(state.z);
         }
         let (h, z) = (tape.concat_rows(&hs), tape.concat_rows(&zs));
         let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
-        let scores = self.scores(tape, frame, &views, (h, z), &items);
+        let scores = self.scores(tape, frame, views, (h, z), &items);
         (tape.choose(scores, choices), rows_of)
     }
 }

@@ -51,7 +51,7 @@ mod text;
 mod vocabulary;
 
 pub use config::{Ablation, ModelConfig};
-pub use model::{Candidate, Model, Parser, TrainableParser, Weighted};
+pub use model::{Candidate, Model, Parser, Reading, TrainableParser, Weighted};
 pub use scene::{Question, Scene, Surroundings};
 pub use text::{stem, tokenize};
 pub use vocabulary::Vocabulary;

@@ -1,11 +1,12 @@
 //! The whole parser, and what a trainer sees of it.
 
-use crate::decoder::{Decoder, Scored};
-use crate::encoder::{Encoder, Frame};
+use crate::decoder::{Decoder, Scored, Views};
+use crate::encoder::{Encoder, Frame, Memory};
 use crate::search::Search;
 use crate::{ModelConfig, Question, Scene};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use xpr_lang::Program;
 use xpr_nn::{Gradients, Init, Matrix, Parameters, Random, Tape};
@@ -39,16 +40,25 @@ pub trait Parser {
 
 /// What a trainer sees of a parser.
 pub trait TrainableParser: Parser {
-    /// The gradient of `Σ weight · log p(program | question)`, dropping elements as `random` says, with the batch in so
-    /// many shards; and each program's log-probability.
-    fn gradient(
-        &self,
-        questions: &[&Question],
-        programs: &[Weighted<'_>],
+    /// Reads a batch of questions, dropping elements as `random` says, in so many shards with about as much work each: that of
+    /// a question is an estimate, and one without is left out.
+    fn read<'a>(
+        &'a self,
+        questions: &[&'a Question],
+        work: &[usize],
         random: Random,
         shards: usize,
-        gradients: &mut Gradients,
-    ) -> Vec<f32>;
+    ) -> Box<dyn Reading + 'a>;
+}
+
+/// Questions that were read once, to be searched and learned from with the same elements dropped.
+pub trait Reading {
+    /// The likeliest programs for some of the questions, best first.
+    fn candidates(&mut self, questions: Range<usize>, beam: usize) -> Vec<Vec<Candidate>>;
+
+    /// The gradient of `Σ weight · log p(program | question)`, and each program's log-probability; those for a question that was
+    /// left out count nothing.
+    fn gradient(self: Box<Self>, programs: &[Weighted<'_>], gradients: &mut Gradients) -> Vec<f32>;
 }
 
 /// A relation-aware encoder and a grammar decoder, in a scene.
@@ -114,8 +124,8 @@ impl Model {
     #[cfg(test)]
     pub(crate) fn log_probabilities(&self, questions: &[&Question], programs: &[Scored<'_>]) -> Vec<f32> {
         let mut tape = self.take_tape(Random::new(0), false);
-        let memory = self.encoder.encode(&mut tape, self.frame(), questions);
-        let (logs, rows_of) = self.decoder.score(&mut tape, self.frame(), &memory, programs);
+        let (memory, views) = self.encode(&mut tape, questions);
+        let (logs, rows_of) = self.decoder.score(&mut tape, self.frame(), (&memory, &views), programs);
         let mut sums = vec![0.0; programs.len()];
         for (row, &program) in rows_of.iter().enumerate() {
             sums[program] += tape.value(logs).row(row)[0];
@@ -125,6 +135,17 @@ impl Model {
 
     fn frame(&self) -> Frame<'_> {
         Frame { parameters: &self.parameters, config: &self.config, scene: &self.scene }
+    }
+
+    /// What questions are to the decoder.
+    fn encode<'q>(&self, tape: &mut Tape, questions: &[&'q Question]) -> (Memory<'q>, Views) {
+        let memory = self.encoder.encode(tape, self.frame(), questions);
+        let views = self.decoder.look(tape, self.frame(), &memory);
+        (memory, views)
+    }
+
+    fn search(&self, beam: usize) -> Search<'_> {
+        Search { decoder: &self.decoder, frame: self.frame(), beam, max_actions: MAX_ACTIONS }
     }
 
     /// A tape that is ready for use, with the buffers of an earlier one if there is one.
@@ -141,14 +162,10 @@ impl Model {
     }
 }
 
-/// Deals the questions out to shards so that each has about as much work: the longest programs first, in turn, and the turn
-/// goes back at each end. What has no program is left out.
-fn deal(questions: usize, programs: &[Weighted<'_>], shards: usize) -> Vec<Vec<usize>> {
-    let mut work = vec![0; questions];
-    for program in programs {
-        work[program.question] += program.program.actions().len();
-    }
-    let mut order: Vec<usize> = (0..questions).filter(|&question| work[question] > 0).collect();
+/// Deals the questions out to shards so that each has about as much work: the most first, in turn, and the turn goes back at
+/// each end. What has no work is left out.
+fn deal(work: &[usize], shards: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..work.len()).filter(|&question| work[question] > 0).collect();
     order.sort_by_key(|&question| (Reverse(work[question]), question));
     let mut dealt = vec![vec![]; shards.max(1)];
     let count = dealt.len();
@@ -165,10 +182,9 @@ impl Parser for Model {
         let search = |(group, questions): (usize, &[&Question])| {
             let random = noise.unwrap_or(Random::new(0)).stream(group as u64);
             let mut tape = self.take_tape(random, noise.is_some());
-            let memory = self.encoder.encode(&mut tape, self.frame(), questions);
-            let search =
-                Search { decoder: &self.decoder, frame: self.frame(), beam, max_actions: MAX_ACTIONS };
-            let candidates = search.run(&mut tape, &memory);
+            let (memory, views) = self.encode(&mut tape, questions);
+            let all: Vec<usize> = (0..questions.len()).collect();
+            let candidates = self.search(beam).run(&mut tape, (&memory, &views), &all);
             self.pool().push(tape);
             candidates
         };
@@ -178,19 +194,72 @@ impl Parser for Model {
 }
 
 impl TrainableParser for Model {
-    fn gradient(
-        &self,
-        questions: &[&Question],
-        programs: &[Weighted<'_>],
+    fn read<'a>(
+        &'a self,
+        questions: &[&'a Question],
+        work: &[usize],
         random: Random,
         shards: usize,
-        gradients: &mut Gradients,
-    ) -> Vec<f32> {
+    ) -> Box<dyn Reading + 'a> {
         self.parameters.prepare();
-        let dealt = deal(questions.len(), programs, shards);
-        let gone_back = |(shard, members): (usize, &Vec<usize>)| {
+        let read = |(shard, members): (usize, Vec<usize>)| {
             let mut tape = self.take_tape(random.stream(shard as u64), true);
             let own: Vec<&Question> = members.iter().map(|&question| questions[question]).collect();
+            let (memory, views) = self.encode(&mut tape, &own);
+            Shard { members, tape, memory, views }
+        };
+        let dealt = deal(work, shards).into_par_iter().enumerate();
+        Box::new(Shards {
+            model: self,
+            shards: dealt.filter(|(_, members)| !members.is_empty()).map(read).collect(),
+        })
+    }
+}
+
+/// Questions that were read, in shards.
+struct Shards<'a> {
+    model: &'a Model,
+    shards: Vec<Shard<'a>>,
+}
+
+/// Some questions of a batch, and what was made of them.
+struct Shard<'a> {
+    /// Their places in the batch.
+    members: Vec<usize>,
+    tape: Tape,
+    memory: Memory<'a>,
+    views: Views,
+}
+
+impl Reading for Shards<'_> {
+    fn candidates(&mut self, questions: Range<usize>, beam: usize) -> Vec<Vec<Candidate>> {
+        let search = self.model.search(beam);
+        let found: Vec<(usize, Vec<Candidate>)> = self
+            .shards
+            .par_iter_mut()
+            .flat_map_iter(|shard| {
+                let (own, places): (Vec<usize>, Vec<usize>) = shard
+                    .members
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, question)| questions.contains(question))
+                    .map(|(own, question)| (own, question - questions.start))
+                    .unzip();
+                let found = search.run(&mut shard.tape, (&shard.memory, &shard.views), &own);
+                places.into_iter().zip(found)
+            })
+            .collect();
+        let mut all = vec![vec![]; questions.len()];
+        for (place, candidates) in found {
+            all[place] = candidates;
+        }
+        all
+    }
+
+    fn gradient(self: Box<Self>, programs: &[Weighted<'_>], gradients: &mut Gradients) -> Vec<f32> {
+        let Shards { model, shards } = *self;
+        let gone_back = |shard: Shard<'_>| {
+            let Shard { members, mut tape, memory, views } = shard;
             let mut indices = Vec::new();
             let mut scored = Vec::new();
             for (index, program) in programs.iter().enumerate() {
@@ -202,20 +271,19 @@ impl TrainableParser for Model {
             if indices.is_empty() {
                 return (tape, vec![]);
             }
-            let memory = self.encoder.encode(&mut tape, self.frame(), &own);
-            let (logs, rows_of) = self.decoder.score(&mut tape, self.frame(), &memory, &scored);
+            let (logs, rows_of) = model.decoder.score(&mut tape, model.frame(), (&memory, &views), &scored);
             let mut sums: Vec<(usize, f32)> = indices.iter().map(|&index| (index, 0.0)).collect();
             for (row, &program) in rows_of.iter().enumerate() {
                 sums[program].1 += tape.value(logs).row(row)[0];
             }
             let weights = rows_of.iter().map(|&program| programs[indices[program]].weight).collect();
-            tape.backward(&self.parameters, logs, Matrix::new(rows_of.len(), 1, weights));
+            tape.backward(&model.parameters, logs, Matrix::new(rows_of.len(), 1, weights));
             (tape, sums)
         };
         let (mut tapes, sums): (Vec<Tape>, Vec<Vec<(usize, f32)>>) =
-            dealt.par_iter().enumerate().map(gone_back).unzip();
-        gradients.collect(&self.parameters, &tapes);
-        self.pool().append(&mut tapes);
+            shards.into_par_iter().map(gone_back).unzip();
+        gradients.collect(&model.parameters, &tapes);
+        model.pool().append(&mut tapes);
         let mut log_probabilities = vec![0.0; programs.len()];
         for (program, log_probability) in sums.into_iter().flatten() {
             log_probabilities[program] = log_probability;

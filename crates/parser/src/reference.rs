@@ -6,7 +6,7 @@
 //! `python3 fixtures/reference.py` in this crate's folder.
 
 use crate::decoder::{Partial, Scored};
-use crate::{Model, ModelConfig, Question, Scene, Vocabulary};
+use crate::{Model, ModelConfig, Question, Scene, TrainableParser, Vocabulary};
 use std::fmt::Write;
 use xpr_exec::{KnowledgeBaseEnvironment, Phrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
@@ -162,8 +162,8 @@ fn reference() {
         .map(|((question, program), weight)| crate::Weighted { question: *question, program, weight })
         .collect();
     let mut gradients = Gradients::default();
-    let logs =
-        crate::TrainableParser::gradient(model, &questions, &weighted, Random::new(0), 2, &mut gradients);
+    let reading = model.read(&questions, &vec![1; questions.len()], Random::new(0), 2);
+    let logs = reading.gradient(&weighted, &mut gradients);
 
     let expected = std::fs::read_to_string(format!("{FOLDER}/reference.out")).unwrap();
     let parameters = model.parameters();

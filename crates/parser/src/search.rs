@@ -3,7 +3,7 @@
 //! A finished program leaves the beam and takes its place with it, so the beam narrows; the search ends when nothing
 //! is left, or nothing that is left can be better than what is finished.
 
-use crate::decoder::{Decoder, Partial, State};
+use crate::decoder::{Decoder, Partial, State, Views};
 use crate::encoder::{Frame, Memory};
 use crate::model::Candidate;
 use rustc_hash::FxHashMap;
@@ -27,36 +27,38 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The best programs for each question of a memory, best first.
-    pub(crate) fn run(&self, tape: &mut Tape, memory: &Memory<'_>) -> Vec<Vec<Candidate>> {
-        let questions = memory.all.len();
-        let views = self.decoder.look(tape, self.frame, memory);
-        let all: Vec<usize> = (0..questions).collect();
-        let mut state = self.decoder.start(tape, self.frame, memory, &all);
+    /// The best programs for some questions of a memory, best first. The tape is left as it was.
+    pub(crate) fn run(
+        &self,
+        tape: &mut Tape,
+        (memory, views): (&Memory<'_>, &Views),
+        questions: &[usize],
+    ) -> Vec<Vec<Candidate>> {
+        let before = tape.mark();
+        let mut state = self.decoder.start(tape, self.frame, memory, questions);
         // The beam of each question; rows of the state are the hypotheses, question by question.
         let scene = self.frame.scene;
-        let mut beams: Vec<Vec<Hypothesis>> = memory
-            .questions
+        let mut beams: Vec<Vec<Hypothesis>> = questions
             .iter()
-            .map(|question| {
-                let partial = Partial::new(question.grammar(scene));
+            .map(|&question| {
+                let partial = Partial::new(memory.questions[question].grammar(scene));
                 vec![Hypothesis { partial, actions: vec![], log_probability: 0.0 }]
             })
             .collect();
-        let mut finished: Vec<Vec<Candidate>> = (0..questions).map(|_| vec![]).collect();
+        let mut finished: Vec<Vec<Candidate>> = questions.iter().map(|_| vec![]).collect();
         // For each hypothesis, the row of the state before that it goes on from.
-        let mut from: Vec<u32> = (0..questions as u32).collect();
+        let mut from: Vec<u32> = (0..questions.len() as u32).collect();
         let mut logs = Vec::new();
         let mark = tape.mark();
         while beams.iter().any(|beam| !beam.is_empty()) {
             let inputs: Vec<_> = beams
                 .iter()
-                .enumerate()
-                .flat_map(|(question, beam)| beam.iter().filter_map(move |h| h.partial.input(question)))
+                .zip(questions)
+                .flat_map(|(beam, &question)| beam.iter().filter_map(move |h| h.partial.input(question)))
                 .collect();
             // Many hypotheses go on from the same one, or with the same action: each is multiplied once.
             let (different, row_of) = distinct(inputs.iter().map(|input| input.as_seen_by_gates()));
-            let from_input = self.decoder.gates(tape, self.frame, (memory, &views), &different);
+            let from_input = self.decoder.gates(tape, self.frame, (memory, views), &different);
             let from_input = tape.rows(from_input, &row_of);
             let (different, row_of) = distinct(from.iter().copied());
             let (h, z) = (tape.rows(state.h, &different), tape.rows(state.z, &different));
@@ -65,13 +67,14 @@ impl Search<'_> {
             let c = tape.rows(state.c, &from);
             let segments: Vec<Segment> =
                 inputs.iter().map(|input| memory.attended(self.frame, input.question)).collect();
-            state = self.decoder.step(tape, self.frame, &views, (from_input, from_state), c, &segments);
+            state = self.decoder.step(tape, self.frame, views, (from_input, from_state), c, &segments);
             let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
-            let scores = self.decoder.scores(tape, self.frame, &views, (state.h, state.z), &items);
+            let scores = self.decoder.scores(tape, self.frame, views, (state.h, state.z), &items);
 
             let mut row = 0;
             from.clear();
-            for ((beam, finished), question) in beams.iter_mut().zip(&mut finished).zip(&memory.questions) {
+            for ((beam, finished), &question) in beams.iter_mut().zip(&mut finished).zip(questions) {
+                let question = memory.questions[question];
                 let grammar = question.grammar(scene);
                 let width = self.beam - finished.len();
                 // Every way to go on: what it would be worth, from which hypothesis, by which action.
@@ -129,6 +132,7 @@ impl Search<'_> {
             let [h, c, z] = tape.forget_since(mark, [state.h, state.c, state.z]);
             state = State { h, c, z };
         }
+        tape.forget_since(before, []);
         for finished in &mut finished {
             finished.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
         }

@@ -208,7 +208,8 @@ fn small_space() -> (Vec<f64>, Vec<bool>) {
     let programs: Vec<Program> = task.scene().grammar().programs(5).collect();
     let weighted: Vec<Weighted<'_>> =
         programs.iter().map(|program| Weighted { question: 0, program, weight: 1.0 }).collect();
-    let logs = model.gradient(&[&question], &weighted, Random::new(3), 1, &mut Gradients::default());
+    let reading = model.read(&[&question], &[1], Random::new(3), 1);
+    let logs = reading.gradient(&weighted, &mut Gradients::default());
     let mut runner = task.runner().unwrap();
     let finds = programs.iter().map(|program| {
         let text = task.text(program, &question);
