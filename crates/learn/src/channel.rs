@@ -23,7 +23,6 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use xpr_lang::{Action, Program};
-use xpr_nn::Random;
 use xpr_parser::{Candidate, Model, Parser, Question, stem, tokenize};
 
 /// `p(x | y)`, learned from labeled questions.
@@ -219,8 +218,8 @@ impl<'m> Explaining<'m> {
 }
 
 impl Parser for Explaining<'_> {
-    fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>> {
-        let found = self.model.candidates(questions, beam, noise);
+    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
+        let found = self.model.candidates(questions, beam);
         if self.weight == 0.0 {
             return found;
         }

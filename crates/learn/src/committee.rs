@@ -50,8 +50,7 @@ impl Committee {
         let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
         let mut suggested: Vec<Vec<(Program, f64)>> = vec![vec![]; questions.len()];
         for member in members {
-            let found =
-                questions.chunks(TOGETHER).flat_map(|chunk| member.candidates(chunk, explorer.beam, None));
+            let found = questions.chunks(TOGETHER).flat_map(|chunk| member.candidates(chunk, explorer.beam));
             for (own, all) in found.zip(&mut suggested) {
                 all.extend(flattened(own, FLATTENED));
             }

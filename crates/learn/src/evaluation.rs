@@ -120,7 +120,7 @@ pub fn evaluate(
     let mut counts = [0usize; 5];
     let mut predictions = Vec::with_capacity(examples.len());
     for (chunk, examples) in questions.chunks(48).zip(examples.chunks(48)) {
-        for (candidates, example) in parser.candidates(chunk, config.beam, None).iter().zip(examples) {
+        for (candidates, example) in parser.candidates(chunk, config.beam).iter().zip(examples) {
             let (chosen, ranked) = ranker.rank(&example.question, candidates);
             let right: Vec<bool> =
                 ranked.iter().map(|(_, outcome)| task.answers(&example.outcome, outcome)).collect();

@@ -4,6 +4,7 @@ use crate::objectives::{Candidates, Credit, Objective};
 use crate::{Fallback, Judge, LearnConfig, UnlabeledExample};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use xpr_lang::Program;
 use xpr_parser::Candidate;
 
 /// What unlabeled questions brought; means over the batch.
@@ -49,6 +50,24 @@ pub(crate) struct Found {
     sums: Sums,
     /// Running programs took this long.
     pub(crate) execution: Duration,
+}
+
+/// Credit below this is not worth scoring its program again.
+const NEGLIGIBLE: f64 = 1e-2;
+
+impl Found {
+    /// The programs that have credit worth learning from.
+    pub(crate) fn credited(&self, by_committee: bool) -> impl Iterator<Item = (&Program, f64)> {
+        let credited = self.credit.iter().flat_map(move |credit| {
+            self.candidates.iter().enumerate().map(move |(place, candidate)| {
+                // Of probabilities that are not the model's own, what to believe is all there is to learn; and what the
+                // committee is not sure of counts less.
+                let credit = if by_committee { -credit.q[place] * self.trust } else { credit.credit[place] };
+                (&candidate.program, credit)
+            })
+        });
+        credited.filter(|(_, credit)| credit.abs() >= NEGLIGIBLE)
+    }
 }
 
 /// How unlabeled questions are explored.

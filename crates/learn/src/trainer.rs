@@ -23,9 +23,6 @@ pub struct Trainer {
     gradients: Gradients,
 }
 
-/// Credit below this is not worth scoring its program again.
-const NEGLIGIBLE: f64 = 1e-2;
-
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
@@ -138,7 +135,7 @@ impl Trainer {
                 let candidates = reading.candidates(batch.len()..questions.len(), explorer.beam);
                 (Some(reading), candidates)
             } else {
-                (None, self.model.candidates(&questions[batch.len()..], explorer.beam, None))
+                (None, self.model.candidates(&questions[batch.len()..], explorer.beam))
             };
             let look = |(&index, candidates)| explorer.look(&unlabeled[index], candidates, judge);
             (reading, asked.iter().zip(candidates).map(look).map(Cow::Owned).collect::<Vec<Cow<'_, Found>>>())
@@ -147,23 +144,12 @@ impl Trainer {
         let searched = start.elapsed();
         if let Some(found) = &found {
             let factor = self.learn.weight / found.len().max(1) as f64;
-            for (question, found) in found.iter().enumerate() {
-                let Some(credit) = &found.credit else { continue };
-                for (place, candidate) in found.candidates.iter().enumerate() {
-                    // Of probabilities that are not the model's own, what to believe is all there is to learn; and what the
-                    // committee is not sure of counts less.
-                    let credit = match &self.committee {
-                        Some(_) => -credit.q[place] * found.trust,
-                        None => credit.credit[place],
-                    };
-                    if credit.abs() >= NEGLIGIBLE {
-                        programs.push(Weighted {
-                            question: batch.len() + question,
-                            program: &candidate.program,
-                            weight: (factor * credit) as f32,
-                        });
-                    }
-                }
+            for (found, question) in found.iter().zip(batch.len()..) {
+                programs.extend(found.credited(self.committee.is_some()).map(|(program, credit)| Weighted {
+                    question,
+                    program,
+                    weight: (factor * credit) as f32,
+                }));
             }
         }
         let reading = reading.unwrap_or_else(|| {

@@ -22,9 +22,6 @@ const LINE: usize = 16;
 /// Numbers of the left side that are multiplied with all panels before the next are looked at: half of a second cache.
 const LEFT: usize = 1 << 16;
 
-/// Multiplications of a product that are not worth sharing: a fifth of a millisecond.
-const PART: usize = 8 << 20;
-
 /// A matrix laid out for products with few rows on its left.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Panels {
@@ -61,6 +58,11 @@ impl Kept {
             fill(&mut panels);
             panels
         })
+    }
+
+    /// Whether they are there.
+    pub(crate) fn is_laid_out(&self) -> bool {
+        self.panels.get().is_some()
     }
 
     /// Forgets them: the value is about to change.
@@ -112,28 +114,13 @@ impl Panels {
         self.data.resize(columns.div_ceil(WIDTH) * WIDTH * rows, 0.0);
     }
 
-    /// `y = x × matrix`, where `x` and `y` lie row by row. A thread that has nothing to do takes a part of the rows; a row is
-    /// the same whoever computes it.
+    /// `y = x × matrix`, where `x` and `y` lie row by row.
     pub(crate) fn multiply(&self, x: &[f32], y: &mut [f32]) {
         count(x.len(), self.columns);
         if self.rows == 0 || self.columns == 0 {
             y.fill(0.0);
             return;
         }
-        self.multiply_shared(x, y);
-    }
-
-    fn multiply_shared(&self, x: &[f32], y: &mut [f32]) {
-        let half = (x.len() / self.rows / 2).next_multiple_of(ROWS);
-        if x.len() * self.columns <= PART || half * self.rows >= x.len() {
-            return self.multiply_here(x, y);
-        }
-        let (x_first, x_rest) = x.split_at(half * self.rows);
-        let (y_first, y_rest) = y.split_at_mut(half * self.columns);
-        rayon::join(|| self.multiply_shared(x_first, y_first), || self.multiply_shared(x_rest, y_rest));
-    }
-
-    fn multiply_here(&self, x: &[f32], y: &mut [f32]) {
         let rows = (LEFT / self.rows / ROWS).max(1) * ROWS;
         for (x, y) in x.chunks(rows * self.rows).zip(y.chunks_mut(rows * self.columns)) {
             for (panel, weights) in self.data.chunks_exact(WIDTH * self.rows).enumerate() {

@@ -138,14 +138,22 @@ impl Parameters {
         }
     }
 
-    /// Lays out every weight for products, in parallel, so that no shard waits for another.
-    pub fn prepare(&self) {
-        let mut weights: Vec<&Parameter> =
-            self.all.iter().filter(|parameter| !parameter.sparse && parameter.value.rows() > 1).collect();
+    /// Lays out every weight for products, in parallel, so that no shard waits for another; for the way back too if there will be
+    /// one.
+    pub fn prepare(&self, back: bool) {
+        let is_ready =
+            |weight: &Parameter| weight.upright.is_laid_out() && (!back || weight.turned.is_laid_out());
+        let mut weights: Vec<&Parameter> = self
+            .all
+            .iter()
+            .filter(|parameter| !parameter.sparse && parameter.value.rows() > 1 && !is_ready(parameter))
+            .collect();
         weights.sort_by_key(|weight| std::cmp::Reverse(weight.value.data().len()));
         weights.into_par_iter().with_max_len(1).for_each(|weight| {
             weight.upright();
-            weight.turned();
+            if back {
+                weight.turned();
+            }
         });
     }
 

@@ -311,3 +311,30 @@ impl<'a> Backward<'a> {
         self.keep(all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_forgotten_is_gone_and_what_is_kept_is_as_it_was() {
+        let mut tape = Tape::new(Random::new(1));
+        let ones = tape.input(Matrix::new(1, 64, vec![1.0; 64]));
+        let mark = tape.mark();
+        let dropped = tape.dropout(ones, 0.5);
+        let sum = tape.add(dropped, ones);
+        let expected = tape.value(sum).clone();
+        let [kept] = tape.forget_since(mark, [sum]);
+        assert_eq!(tape.value(kept), &expected);
+        assert_eq!(tape.values.len(), 2);
+        // What comes next drops other elements than what was forgotten.
+        let again = tape.dropout(ones, 0.5);
+        let again = tape.add(again, ones);
+        assert_ne!(tape.value(again), &expected);
+        // The way back ends at what was kept.
+        let both = tape.add(kept, again);
+        tape.backward(&Parameters::default(), both, Matrix::new(1, 64, vec![1.0; 64]));
+        assert!(tape.forget_since(mark, []).is_empty());
+        assert_eq!(tape.value(ones).data(), [1.0; 64]);
+    }
+}

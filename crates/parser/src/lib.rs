@@ -5,9 +5,9 @@
 //!   text                        linking                     encoder              decoder, search
 //! ```
 //!
-//! The key decision is that **the trainer knows nothing of this**. It sees a [`TrainableParser`]: candidates for a batch of
-//! questions, and the gradient of a weighted sum of log-probabilities of given programs. Search runs without
-//! gradients; only programs that a trainer gives a weight are scored with them.
+//! The key decision is that **the trainer knows nothing of this**. It sees a [`TrainableParser`], which reads a batch of
+//! questions, and the [`Reading`]: candidates for them, and the gradient of a weighted sum of log-probabilities of given
+//! programs. Search runs without gradients; only programs that a trainer gives a weight are scored with them.
 //!
 //! A [`Scene`] is everything about one environment that does not depend on a question: its grammar, its items as
 //! words, how they relate. A [`Question`] is a question seen in a scene; it may have [`Surroundings`] of its own: some of the
@@ -33,7 +33,7 @@
 //! let config = ModelConfig { hidden: 32, ..ModelConfig::default() };
 //! let words = Matrix::zeros(vocabulary.words().len(), config.word);
 //! let model = Model::new(config, scene, words, Random::new(0));
-//! let guesses = model.candidates(&[&question], 4, None).remove(0);
+//! let guesses = model.candidates(&[&question], 4).remove(0);
 //! assert!(language.write(&guesses[0].program, model.scene().grammar(), &environment).starts_with("( call SW.listValue"));
 //! # Ok::<(), xpr_lang::GrammarError>(())
 //! ```

@@ -33,9 +33,8 @@ pub struct Weighted<'a> {
 
 /// What those who ask see of a parser.
 pub trait Parser {
-    /// The likeliest programs for each question, best first. Without gradients; elements are dropped as `noise` says, or
-    /// none without it.
-    fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>>;
+    /// The likeliest programs for each question, best first.
+    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>>;
 }
 
 /// What a trainer sees of a parser.
@@ -177,11 +176,10 @@ fn deal(work: &[usize], shards: usize) -> Vec<Vec<usize>> {
 }
 
 impl Parser for Model {
-    fn candidates(&self, questions: &[&Question], beam: usize, noise: Option<Random>) -> Vec<Vec<Candidate>> {
-        self.parameters.prepare();
-        let search = |(group, questions): (usize, &[&Question])| {
-            let random = noise.unwrap_or(Random::new(0)).stream(group as u64);
-            let mut tape = self.take_tape(random, noise.is_some());
+    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
+        self.parameters.prepare(false);
+        let search = |questions: &[&Question]| {
+            let mut tape = self.take_tape(Random::new(0), false);
             let (memory, views) = self.encode(&mut tape, questions);
             let all: Vec<usize> = (0..questions.len()).collect();
             let candidates = self.search(beam).run(&mut tape, (&memory, &views), &all);
@@ -189,7 +187,7 @@ impl Parser for Model {
             candidates
         };
         // Groups of a fixed size, whatever the number of threads.
-        questions.par_chunks(6).enumerate().map(search).flatten_iter().collect()
+        questions.par_chunks(6).map(search).flatten_iter().collect()
     }
 }
 
@@ -201,7 +199,7 @@ impl TrainableParser for Model {
         random: Random,
         shards: usize,
     ) -> Box<dyn Reading + 'a> {
-        self.parameters.prepare();
+        self.parameters.prepare(true);
         let read = |(shard, members): (usize, Vec<usize>)| {
             let mut tape = self.take_tape(random.stream(shard as u64), true);
             let own: Vec<&Question> = members.iter().map(|&question| questions[question]).collect();

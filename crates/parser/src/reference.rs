@@ -6,7 +6,7 @@
 //! `python3 fixtures/reference.py` in this crate's folder.
 
 use crate::decoder::{Partial, Scored};
-use crate::{Model, ModelConfig, Question, Scene, TrainableParser, Vocabulary};
+use crate::{Model, ModelConfig, Parser, Question, Reading, Scene, TrainableParser, Vocabulary, Weighted};
 use std::fmt::Write;
 use xpr_exec::{KnowledgeBaseEnvironment, Phrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
@@ -155,11 +155,11 @@ fn reference() {
     let model = &setting.model;
     let questions: Vec<&Question> = setting.questions.iter().collect();
     let weights = [1.0, -0.5, 2.0];
-    let weighted: Vec<crate::Weighted<'_>> = setting
+    let weighted: Vec<Weighted<'_>> = setting
         .programs
         .iter()
         .zip(weights)
-        .map(|((question, program), weight)| crate::Weighted { question: *question, program, weight })
+        .map(|((question, program), weight)| Weighted { question: *question, program, weight })
         .collect();
     let mut gradients = Gradients::default();
     let reading = model.read(&questions, &vec![1; questions.len()], Random::new(0), 2);
@@ -223,9 +223,9 @@ fn a_batch_scores_as_its_members_alone() {
         assert!((alone[0] - together).abs() < 1e-5, "{} {together}", alone[0]);
     }
     // And search gives each question the same programs.
-    let batched = crate::Parser::candidates(&setting.model, &all, 4, None);
+    let batched = setting.model.candidates(&all, 4);
     for (question, batched) in all.iter().zip(batched) {
-        let alone = crate::Parser::candidates(&setting.model, &[question], 4, None).remove(0);
+        let alone = setting.model.candidates(&[question], 4).remove(0);
         assert_eq!(alone.len(), batched.len());
         for (alone, batched) in alone.iter().zip(&batched) {
             assert_eq!(alone.program, batched.program);
@@ -242,4 +242,36 @@ fn a_batch_scores_as_its_members_alone() {
             );
         }
     }
+}
+
+#[test]
+fn a_reading_is_searched_and_then_learned_from() {
+    let setting = setting();
+    let (model, all) = (&setting.model, setting.questions.iter().collect::<Vec<&Question>>());
+    let weighted: Vec<Weighted<'_>> = setting
+        .programs
+        .iter()
+        .map(|(question, program)| Weighted { question: *question, program, weight: 1.0 })
+        .collect();
+    let read = |work: &[usize]| model.read(&all, work, Random::new(0), 2);
+    let gradient_of = |reading: Box<dyn Reading + '_>| {
+        let mut gradients = Gradients::default();
+        let logs = reading.gradient(&weighted, &mut gradients);
+        let dense = model.parameters().ids().map(|id| gradients.dense(id).map(<[f32]>::to_vec));
+        (logs, dense.collect::<Vec<_>>())
+    };
+    let everything = vec![1; all.len()];
+    let mut reading = read(&everything);
+    // Nothing is dropped here, so it finds what a parser that only answers does,
+    let found = reading.candidates(1..all.len(), 4);
+    assert_eq!(found, model.candidates(&all[1..], 4));
+    // and search leaves no trace in the gradient.
+    assert_eq!(gradient_of(reading), gradient_of(read(&everything)));
+
+    // A question that is left out is not searched, and its programs count nothing.
+    let mut some = everything;
+    some[weighted[0].question] = 0;
+    let mut reading = read(&some);
+    assert_eq!(reading.candidates(weighted[0].question..weighted[0].question + 1, 4), [vec![]]);
+    assert_eq!(gradient_of(reading).0[0], 0.0);
 }

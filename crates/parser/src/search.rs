@@ -183,7 +183,7 @@ mod tests {
             let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
             let words = Matrix::zeros(vocabulary.words().len(), 8);
             let model = Model::new(config, scene.clone(), words, Random::new(seed));
-            for candidate in model.candidates(&[&question], 64, None).remove(0) {
+            for candidate in model.candidates(&[&question], 64).remove(0) {
                 let text = language.write(&candidate.program, &grammar, &environment);
                 for nonsense in
                     ["state.name = 'austin'", "SELECT 'austin'", "MAX('austin')", "WHERE 'austin'"]

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     let mut ranker = run.ranker()?;
     let start = Instant::now();
     let question = task.question(&arguments.question);
-    let candidates = parser.candidates(&[&question], usize::from(arguments.beam), None);
+    let candidates = parser.candidates(&[&question], usize::from(arguments.beam));
     let found = candidates.first().map_or(&[][..], Vec::as_slice);
     let (chosen, ranked) = ranker.rank(&question, found);
     let milliseconds = 1000.0 * start.elapsed().as_secs_f64();

@@ -165,7 +165,7 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
         let start = Instant::now();
         for chunk in questions.chunks_exact(size.min(questions.len())).cycle().take(200) {
             let begin = Instant::now();
-            black_box(model.candidates(chunk, beam, None));
+            black_box(model.candidates(chunk, beam));
             times.push(begin.elapsed());
             if start.elapsed() > Duration::from_secs(10) && times.len() >= 10 {
                 break;

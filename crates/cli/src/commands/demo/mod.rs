@@ -239,7 +239,7 @@ fn ask(run: &Path) -> Result<Vec<Answer>> {
     for question in xpr_demo::QUESTIONS {
         let start = Instant::now();
         let asked = task.question(question);
-        let candidates = parser.candidates(&[&asked], run.config.eval.beam, None);
+        let candidates = parser.candidates(&[&asked], run.config.eval.beam);
         let found = candidates.first().map_or(&[][..], Vec::as_slice);
         let (chosen, mut ranked) = ranker.rank(&asked, found);
         let milliseconds = 1000.0 * start.elapsed().as_secs_f64();

@@ -59,7 +59,7 @@ impl Running {
         for pairs in unlabeled.chunks(48) {
             let questions: Vec<_> = pairs.iter().map(|pair| task.question(&pair.utterance)).collect();
             let asked: Vec<_> = questions.iter().collect();
-            let found = model.candidates(&asked, config.learn.beam, None);
+            let found = model.candidates(&asked, config.learn.beam);
             for ((pair, question), candidates) in pairs.iter().zip(&questions).zip(&found) {
                 let (_, ranked) = ranker.rank(question, candidates);
                 let rewarded: Vec<bool> =
