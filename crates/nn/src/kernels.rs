@@ -55,10 +55,25 @@ pub(crate) fn tanh(x: f32) -> f32 {
     2.0 * sigmoid(2.0 * x) - 1.0
 }
 
+/// The largest of some numbers, none of which is NaN; −∞ if there are none.
+#[inline(always)]
+fn max(row: &[f32]) -> f32 {
+    let larger = |left: f32, right: f32| if left > right { left } else { right };
+    let mut strands = [f32::NEG_INFINITY; 8];
+    let eights = row.chunks_exact(8);
+    let rest = eights.remainder().iter().copied().fold(f32::NEG_INFINITY, larger);
+    for eight in eights {
+        for (strand, x) in strands.iter_mut().zip(eight) {
+            *strand = larger(*strand, *x);
+        }
+    }
+    strands.into_iter().fold(rest, larger)
+}
+
 vectorized! {
     /// Turns a row of scores into probabilities.
     pub(crate) fn softmax(row: &mut [f32]) {
-        let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let max = max(row);
         // A loop of its own, since adding up goes one by one.
         for x in row.iter_mut() {
             *x = exp(*x - max);

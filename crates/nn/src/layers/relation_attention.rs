@@ -47,10 +47,26 @@ vectorized! {
     }
 }
 
-/// Adds a row up by kind.
-fn scatter(row: &[f32], kinds: &[u8], by_kind: &mut [f32]) {
-    for (x, &kind) in row.iter().zip(kinds) {
-        by_kind[kind as usize] += x;
+/// Adds each row of a square block up by kind; the sums of the next row are a stride further. Four rows side by side: additions
+/// to one sum wait for each other, those to sums of different rows do not.
+fn scatter(block: &[f32], kinds: &[u8], len: usize, by_kind: &mut [f32], stride: usize) {
+    let quads = len / 4 * 4;
+    for row in (0..quads).step_by(4) {
+        add_up::<4>(&block[row * len..], &kinds[row * len..], len, &mut by_kind[row * stride..], stride);
+    }
+    for row in quads..len {
+        add_up::<1>(&block[row * len..], &kinds[row * len..], len, &mut by_kind[row * stride..], stride);
+    }
+}
+
+#[inline(always)]
+fn add_up<const ROWS: usize>(block: &[f32], kinds: &[u8], len: usize, by_kind: &mut [f32], stride: usize) {
+    let rows: [(&[f32], &[u8]); ROWS] =
+        std::array::from_fn(|row| (&block[row * len..][..len], &kinds[row * len..][..len]));
+    for column in 0..len {
+        for (row, (scores, kinds)) in rows.iter().enumerate() {
+            by_kind[row * stride + kinds[column] as usize] += scores[column];
+        }
     }
 }
 
@@ -94,8 +110,9 @@ impl Tape {
                     let row = (sequence.start + index) * heads + head;
                     gather(scores, kinds, query_by_kind.row(row), scale);
                     softmax(scores);
-                    scatter(scores, kinds, by_kind.row_mut(row));
                 }
+                let sums = &mut by_kind.data_mut()[(sequence.start * heads + head) * kinds..];
+                scatter(block, &sequence.kinds, len, sums, heads * kinds);
                 let result = output.view_mut().part((sequence.start, len), (head * size, size));
                 gemm(result, false, View::of(block, len, len), part(value));
             }
@@ -177,8 +194,9 @@ impl Operation for RelationAttention {
                     let row = (sequence.start + index) * heads + head;
                     gather(scores, kinds, worth.row(row), 1.0);
                     softmax_back(&probabilities[index * len..][..len], scores, scale);
-                    scatter(scores, kinds, by_kind.row_mut(row));
                 }
+                let sums = &mut by_kind.data_mut()[(sequence.start * heads + head) * kinds..];
+                scatter(scores, &sequence.kinds, len, sums, heads * kinds);
                 let probabilities = View::of(probabilities, len, len).transposed();
                 gemm(to_value.view_mut().part(place, columns), false, probabilities, to_output);
                 let scores = View::of(scores, len, len);
