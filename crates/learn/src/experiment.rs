@@ -13,6 +13,7 @@ use crate::{
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 use xpr_data::{DataError, Embeddings, Example, relative_path};
 use xpr_exec::overnight;
@@ -127,7 +128,7 @@ impl Experiment {
     /// If something about them is wrong.
     pub fn load_watched(
         config: Config,
-        watch: &mut dyn FnMut(usize, usize),
+        watch: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<Self, ExperimentError> {
         let read = Examples::read(&config.data)?;
         let examples = &read.train;
@@ -143,12 +144,14 @@ impl Experiment {
         let said: Vec<String> = read.questions().flat_map(tokenize).collect();
         let task = Task::new(world, embeddings.words.iter().cloned().chain(said))?;
         let test = test_part(&config.data, &read)?;
-        let (mut ran, programs) = (0, first + (examples.len() - rest) + test.len());
-        let mut done = || {
-            ran += 1;
-            watch(ran, programs);
+        let programs = first + (examples.len() - rest) + test.len();
+        let watched = Mutex::new((0, watch));
+        let done = || {
+            let (ran, watch) = &mut *watched.lock().unwrap_or_else(PoisonError::into_inner);
+            *ran += 1;
+            watch(*ran, programs);
         };
-        let (train, mut left_out) = task.label(&examples[..first], &mut done)?;
+        let (train, mut left_out) = task.label(&examples[..first], &done)?;
         // A benchmark's own programs are all in its grammar; people's queries may not be.
         if config.data.dataset == Dataset::Overnight && !left_out.is_empty() {
             return Err(ExperimentError::LeftOut(left_out.swap_remove(0)));
@@ -158,11 +161,11 @@ impl Experiment {
             return Err(ExperimentError::AllLeftOut { examples, first: left_out.into_iter().next() });
         }
         let answered = ((examples.len() - rest) as f64 * config.data.answered).round() as usize;
-        let hidden = task.test(&examples[rest..], &mut done)?.into_iter().enumerate();
+        let hidden = task.test(&examples[rest..], &done)?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
         let bare = read.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
-        let test = task.test(test, &mut done)?;
+        let test = task.test(test, &done)?;
         let mut experiment =
             Experiment { config, task, embeddings, train, left_out, unlabeled, test, members: None };
         // A run answers as its labels decided, also where they are no longer.

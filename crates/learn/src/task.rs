@@ -1,6 +1,7 @@
 //! A dataset and the world it is about, ready for a parser.
 
 use crate::world::World;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xpr_data::{DataError, Embeddings, Example};
@@ -240,21 +241,25 @@ impl Task {
     pub fn label(
         &self,
         examples: &[Example],
-        done: &mut dyn FnMut(),
+        done: &(dyn Fn() + Sync),
     ) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
-        let mut runner = self.patient_runner()?;
-        let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
-        for example in examples {
+        let prepared = self.prepare(examples, done, |example, runner| {
             let utterance = example.utterance.clone();
             let question = self.question(&utterance);
             match self.read(&example.program, &question) {
                 Ok(program) => {
                     let outcome = runner.execute(&example.program);
-                    labeled.push(LabeledExample { utterance, question, outcome, program });
+                    Ok(LabeledExample { utterance, question, outcome, program })
                 }
-                Err(reason) => left_out.push(LeftOut { utterance, reason }),
+                Err(reason) => Err(LeftOut { utterance, reason }),
             }
-            done();
+        })?;
+        let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
+        for example in prepared {
+            match example {
+                Ok(example) => labeled.push(example),
+                Err(example) => left_out.push(example),
+            }
         }
         Ok((labeled, left_out))
     }
@@ -263,20 +268,42 @@ impl Task {
     ///
     /// # Errors
     /// If the data cannot be opened any more.
-    pub fn test(&self, examples: &[Example], done: &mut dyn FnMut()) -> Result<Vec<TestExample>, TaskError> {
-        let mut runner = self.patient_runner()?;
-        let prepared = examples.iter().map(|example| {
+    pub fn test(
+        &self,
+        examples: &[Example],
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<TestExample>, TaskError> {
+        self.prepare(examples, done, |example, runner| {
             let question = self.question(&example.utterance);
-            let outcome = runner.execute(&example.program);
-            done();
             TestExample {
                 utterance: example.utterance.clone(),
                 program: self.read(&example.program, &question).ok(),
-                outcome,
+                outcome: runner.execute(&example.program),
                 gold: example.program.clone(),
                 question,
             }
-        });
-        Ok(prepared.collect())
+        })
+    }
+
+    /// Prepares examples on all threads, since on a large database each program takes its time.
+    fn prepare<T: Send>(
+        &self,
+        examples: &[Example],
+        done: &(dyn Fn() + Sync),
+        prepare: impl Fn(&Example, &mut dyn Executor) -> T + Sync,
+    ) -> Result<Vec<T>, TaskError> {
+        /// So many are run by one executor, which may have a database to open.
+        const TOGETHER: usize = 16;
+        let some = |examples: &[Example]| {
+            let mut runner = self.patient_runner()?;
+            let prepared = examples.iter().map(|example| {
+                let prepared = prepare(example, &mut runner);
+                done();
+                prepared
+            });
+            Ok(prepared.collect())
+        };
+        let all: Result<Vec<Vec<T>>, TaskError> = examples.par_chunks(TOGETHER).map(some).collect();
+        Ok(all?.into_iter().flatten().collect())
     }
 }

@@ -93,7 +93,7 @@ impl TrainedRun {
     /// If the questions cannot be read, or a file not be written.
     pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
-        let test = task.test(test_part(&config.data, &Examples::read(&config.data)?)?, &mut || {})?;
+        let test = task.test(test_part(&config.data, &Examples::read(&config.data)?)?, &|| {})?;
         keep_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))
     }
 }
