@@ -89,7 +89,7 @@ impl Tape {
         Mark(self.values.len())
     }
 
-    /// Forgets what came since, but for some values, whose past is forgotten. Who will not go back needs a step's values no
+    /// Forgets what came since, but for some different values of it, whose past is forgotten. Who will not go back needs a step's values no
     /// longer than the next, and buffers used again at once are still in the cache.
     pub fn forget_since<const N: usize>(&mut self, mark: Mark, keep: [Var; N]) -> [Var; N] {
         let kept = keep.map(|var| std::mem::take(&mut self.values[var.0]));

@@ -50,7 +50,7 @@ pub trait TrainableParser: Parser {
     ) -> Box<dyn Reading + 'a>;
 }
 
-/// Questions that were read once, to be searched and learned from with the same elements dropped.
+/// Questions that were read once, to be searched and learned from: the encoder dropped the same elements for both.
 pub trait Reading {
     /// The likeliest programs for some of the questions, best first.
     fn candidates(&mut self, questions: Range<usize>, beam: usize) -> Vec<Vec<Candidate>>;

@@ -16,8 +16,8 @@ use xpr_parser::{Parser, Question};
 #[derive(Serialize)]
 struct TrainFigures {
     ms_per_step: f64,
-    /// Of which: searching programs for unlabeled questions and running them (if there is an objective and its time
-    /// has come), gradients (forward and backward), and the optimiser's update.
+    /// Of which: reading the batch and searching programs for unlabeled questions, and running them (if there is an objective
+    /// and its time has come), gradients (what is left of forward, and backward), and the optimiser's update.
     ms_search: f64,
     ms_execution: f64,
     ms_gradient: f64,

@@ -188,7 +188,8 @@ pub struct LearnConfig {
     pub batch: usize,
     /// Candidates a question.
     pub beam: usize,
-    /// Without a committee, whether search drops elements too, as the authors' does: candidates then differ from time to time.
+    /// Without a committee, whether search drops elements too, as the authors' does: candidates then differ from time to time, and a
+    /// step reads its questions once.
     pub noise: bool,
 }
 
