@@ -20,6 +20,7 @@
 //! # Ok::<(), xpr_data::LineError>(())
 //! ```
 
+mod atomic;
 mod embeddings;
 mod error;
 mod json_list;
@@ -32,6 +33,7 @@ mod records;
 mod text2sql;
 mod text_file;
 
+pub use atomic::{write_file, write_file_with};
 pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
 pub use lexicon::{LexiconEntry, read_lexicon};

@@ -8,7 +8,7 @@
 //!
 //! Each file appears whole or not at all, and the experiment last: a folder that has it has everything.
 
-use crate::DataError;
+use crate::{DataError, write_file_with};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -174,30 +174,11 @@ impl Project {
     }
 
     fn write_file(&self, name: &str, content: &Content) -> io::Result<()> {
-        let mut aside = tempfile::Builder::new().prefix(&format!(".{name}.")).tempfile_in(&self.folder)?;
-        match content {
-            Content::Text(text) => aside.write_all(text.as_bytes())?,
-            Content::CopyOf(path) => {
-                io::copy(&mut File::open(path)?, &mut aside)?;
-            }
-        }
-        readable_by_all(aside.as_file())?;
-        aside.as_file().sync_all()?;
-        aside.persist(self.folder.join(name)).map_err(|error| error.error)?;
-        Ok(())
+        write_file_with(&self.folder.join(name), |file| match content {
+            Content::Text(text) => file.write_all(text.as_bytes()),
+            Content::CopyOf(path) => io::copy(&mut File::open(path)?, file).map(|_| ()),
+        })
     }
-}
-
-/// A file made aside is for its owner alone; one of a project is as readable as any other.
-#[cfg(unix)]
-fn readable_by_all(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_all(_: &File) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@
 //! ```
 
 mod knowledge_base;
-mod outcome;
+mod executor;
 pub mod overnight;
 mod remembering;
 pub mod sqlite;
@@ -40,6 +40,7 @@ mod value;
 pub use knowledge_base::{
     Builder, KnowledgeBase, KnowledgeBaseEnvironment, Phrase, Plan, Property, Runner, TripleError, Verdict,
 };
-pub use outcome::{Executor, Fault, Limits, Outcome};
+pub use executor::{Executor, Fault, Limits};
 pub use remembering::Remembering;
 pub use value::Value;
+pub use xpr_lang::Outcome;

@@ -156,13 +156,13 @@ proptest! {
         thread_local! {
             static INDEX: ValueIndex = index(&TestDatabase::new(CITIES).open(), ValueLimits::default()).1;
         }
-        let words = xpr_parser::tokenize(&question);
+        let words = xpr_text::tokenize(&question);
         let candidates = INDEX.with(|index| index.candidates(&question));
         for candidate in candidates {
             let (start, end) = candidate.span;
             prop_assert!(start < end && end <= words.len(), "{:?}", candidate);
             if candidate.quality <= xpr_exec::sqlite::MatchQuality::Case && candidate.number.is_none() {
-                let value = xpr_parser::tokenize(&candidate.text);
+                let value = xpr_text::tokenize(&candidate.text);
                 prop_assert_eq!(&words[start..end], &value[..], "{:?}", candidate);
             }
         }

@@ -36,11 +36,10 @@ pub mod layers;
 mod matrix;
 mod panels;
 mod parameters;
-mod random;
 mod tape;
 
 pub use adam::{Adam, AdamState, Schedule};
 pub use matrix::{Matrix, View, ViewMut, gemm, total_flops};
 pub use parameters::{Gradients, Init, ParameterId, Parameters};
-pub use random::Random;
+pub use xpr_random::Random;
 pub use tape::{Mark, Tape, Var};

@@ -1,5 +1,6 @@
 //! Matrices, row by row, and their product.
 
+use gemm_common::Parallelism;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A matrix of `rows` × `columns`, row by row.
@@ -176,30 +177,59 @@ pub fn gemm(result: ViewMut<'_>, add: bool, left: View<'_>, right: View<'_>) {
     if m == 0 || n == 0 {
         return;
     }
+    // The kernel wants the longer stride of the result last, so it computes `resultᵀ = rightᵀ leftᵀ`, unless the result is
+    // a single column.
+    let result_strides = (1, result.row_stride as isize);
+    let (left, right) = (Operand::new(left), Operand::new(right));
+    let (m, n, (column_stride, row_stride), left, right) = match result.row_stride > 1 {
+        true => (n, m, (result_strides.1, result_strides.0), right.transposed(), left.transposed()),
+        false => (m, n, result_strides, left, right),
+    };
     // SAFETY: the three assertions above keep every element that the strides reach inside its slice, and
     // `result` is borrowed mutably, so it overlaps neither operand.
     unsafe {
-        gemm::gemm(
+        gemm_f32::gemm::f32::get_gemm_fn()(
             m,
             n,
             k,
             result.data.as_mut_ptr(),
-            1,
-            result.row_stride as isize,
+            column_stride,
+            row_stride,
             add,
-            left.data.as_ptr(),
-            left.column_stride as isize,
-            left.row_stride as isize,
-            right.data.as_ptr(),
-            right.column_stride as isize,
-            right.row_stride as isize,
+            left.data,
+            left.column_stride,
+            left.row_stride,
+            right.data,
+            right.column_stride,
+            right.row_stride,
             1.0,
             1.0,
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            Parallelism::None,
         );
+    }
+}
+
+/// An operand as the kernel takes it.
+struct Operand {
+    data: *const f32,
+    column_stride: isize,
+    row_stride: isize,
+}
+
+impl Operand {
+    fn new(view: View<'_>) -> Self {
+        Operand {
+            data: view.data.as_ptr(),
+            column_stride: view.column_stride as isize,
+            row_stride: view.row_stride as isize,
+        }
+    }
+
+    fn transposed(self) -> Self {
+        Operand { column_stride: self.row_stride, row_stride: self.column_stride, ..self }
     }
 }
 

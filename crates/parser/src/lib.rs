@@ -19,7 +19,8 @@
 //! use xpr_exec::{KnowledgeBaseEnvironment, overnight};
 //! use xpr_lang::{Environment, Language, lambda_dcs::LambdaDcs};
 //! use xpr_nn::{Matrix, Random};
-//! use xpr_parser::{Model, ModelConfig, Parser, Scene, Vocabulary, tokenize};
+//! use xpr_parser::{Model, ModelConfig, Parser, Scene, Vocabulary};
+//! use xpr_text::tokenize;
 //!
 //! let language = LambdaDcs::new();
 //! let world = overnight::world("calendar").expect("one of the eight");
@@ -47,11 +48,9 @@ mod model;
 mod reference;
 mod scene;
 mod search;
-mod text;
 mod vocabulary;
 
 pub use config::{Ablation, ModelConfig};
 pub use model::{Candidate, Model, Parser, Reading, TrainableParser, Weighted};
 pub use scene::{Question, Scene, Surroundings};
-pub use text::{stem, tokenize};
 pub use vocabulary::Vocabulary;

@@ -4,7 +4,7 @@
 //! words know how far apart they are; a word and an item whether the word names it (with the whole of its phrase: an
 //! exact match, which wins over a part); items how the environment's facts connect them.
 
-use crate::text::is_function_word;
+use xpr_text::is_function_word;
 use xpr_lang::Relation;
 
 /// Words apart, clipped: from −2 to 2.
@@ -104,7 +104,7 @@ pub(crate) fn relate(words: &[String], stems: &[String], phrases: &[&Phrase], am
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{stem, tokenize};
+    use xpr_text::{stem, tokenize};
 
     #[test]
     fn a_whole_phrase_wins_over_a_part() {

@@ -31,8 +31,8 @@ fn setting() -> Setting {
     let environment = KnowledgeBaseEnvironment::new(&world, &language, &phrases);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let utterances = ["which meetings on january 2 are longer than three hours", "when is the annual review"];
-    let words = utterances.iter().flat_map(|text| crate::tokenize(text));
-    let named = environment.items().iter().flat_map(|item| crate::tokenize(&item.phrase)).collect::<Vec<_>>();
+    let words = utterances.iter().flat_map(|text| xpr_text::tokenize(text));
+    let named = environment.items().iter().flat_map(|item| xpr_text::tokenize(&item.phrase)).collect::<Vec<_>>();
     let vocabulary = Vocabulary::new(words.chain(named));
     let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
     let programs = vec![

@@ -1,11 +1,11 @@
 //! An environment as the parser sees it, and questions seen in it.
 
 use crate::linking::{self, Phrase};
-use crate::text::{stem, tokenize};
 use crate::{Vocabulary, linking::kinds};
 use std::fmt;
 use std::sync::Arc;
 use xpr_lang::{Action, Environment, Grammar, Item, ItemId, Place, RuleId, TypeId};
+use xpr_text::{stem, tokenize};
 
 /// Everything about an environment that does not depend on a question.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@
 //! named after its target: tables are added over the years, and views never declare keys.
 
 use super::column_profile::ColumnProfile;
-use rust_stemmers::{Algorithm, Stemmer};
 use xpr_lang::sql::{ColumnId, ForeignKey, Schema, TableId};
+use xpr_text::{snowball_stem, split_identifier};
 
 /// What is known of the columns of a table.
 pub(super) struct TableProfile {
@@ -44,9 +44,8 @@ pub(super) fn infer(
     profiles: &[TableProfile],
     look_up: &mut dyn FnMut(ColumnId, ColumnId) -> Option<f32>,
 ) {
-    let stemmer = Stemmer::create(Algorithm::English);
     let table_names: Vec<Vec<String>> =
-        schema.tables.iter().map(|table| name_words(&table.name, &stemmer)).collect();
+        schema.tables.iter().map(|table| name_words(&table.name)).collect();
     let profile = |id: ColumnId| &profiles[id.table.0 as usize].columns[id.column as usize];
     let columns: Vec<(ColumnId, Vec<String>)> = schema
         .tables
@@ -57,7 +56,7 @@ pub(super) fn infer(
                 (ColumnId { table: TableId(table as u32), column: column as u32 }, &contents.name)
             })
         })
-        .map(|(id, name)| (id, name_words(name, &stemmer)))
+        .map(|(id, name)| (id, name_words(name)))
         .collect();
     let targets: Vec<Target> = columns
         .iter()
@@ -154,25 +153,9 @@ fn is_general(name: &[String]) -> bool {
     name.iter().all(|word| WORDS.contains(&word.as_str()))
 }
 
-/// The words of a name, in lower case and without endings: `homeStates_ID` is `home`, `state`, `id`.
-fn name_words(name: &str, stemmer: &Stemmer) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut open, mut lower) = (false, false);
-    for c in name.chars() {
-        if !c.is_alphanumeric() {
-            open = false;
-            continue;
-        }
-        if !open || (lower && c.is_uppercase()) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(c.to_lowercase());
-        }
-        open = true;
-        lower = c.is_lowercase();
-    }
-    words.iter().map(|word| stemmer.stem(word).into_owned()).collect()
+/// Returns the stems of the words of a name: `homeStates_ID` is `home`, `state`, `id`.
+fn name_words(name: &str) -> Vec<String> {
+    split_identifier(name).iter().map(|word| snowball_stem(word)).collect()
 }
 
 #[cfg(test)]
@@ -181,12 +164,11 @@ mod tests {
 
     #[test]
     fn names_are_words_and_say_where_they_point() {
-        let stemmer = Stemmer::create(Algorithm::English);
-        assert_eq!(name_words("homeStates_ID", &stemmer), ["home", "state", "id"]);
+            assert_eq!(name_words("homeStates_ID"), ["home", "state", "id"]);
         let target = |table: &str, column: &str, primary: bool| Target {
             id: ColumnId { table: TableId(0), column: 0 },
-            table_name: name_words(table, &stemmer),
-            column_name: name_words(column, &stemmer),
+            table_name: name_words(table),
+            column_name: name_words(column),
             primary,
         };
         let cases = [
@@ -203,7 +185,7 @@ mod tests {
             ("", target("state", "id", true), 0.0),
         ];
         for (name, target, expected) in cases {
-            assert_eq!(name_evidence(&name_words(name, &stemmer), &target), expected, "{name}");
+            assert_eq!(name_evidence(&name_words(name), &target), expected, "{name}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A database as the parser sees it: tables, columns, and the values of one question.
 
-use super::identifier::phrase;
 use super::language::Sql;
 use super::literal::{Literal, LiteralKind};
 use super::rules::Room;
@@ -8,6 +7,7 @@ use super::schema::{ColumnId, Schema, TableId};
 use crate::{Action, Environment, Item, ItemId, Place, Relation, RelationKind};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use xpr_text::split_identifier;
 
 /// A value that a question may mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,14 +94,14 @@ impl SqlEnvironment {
         let mut environment = SqlEnvironment::default();
         for (index, table) in schema.tables.iter().enumerate() {
             let symbol = language.symbols.table(TableId(index as u32));
-            environment.add(Item::new(language.table_kind(), phrase(&table.name), symbol), None);
+            environment.add(Item::new(language.table_kind(), split_identifier(&table.name).join(" "), symbol), None);
         }
         for (index, table) in schema.tables.iter().enumerate() {
             environment.columns.push(environment.items.len() as u32);
             for (column, definition) in table.columns.iter().enumerate() {
                 let id = ColumnId { table: TableId(index as u32), column: column as u32 };
                 let kind = language.column_kind(definition.ty);
-                let item = Item::new(kind, phrase(&definition.name), language.symbols.column(id));
+                let item = Item::new(kind, split_identifier(&definition.name).join(" "), language.symbols.column(id));
                 environment.add(item, Some(ItemId(index as u32)));
             }
         }

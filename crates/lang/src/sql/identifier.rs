@@ -1,4 +1,4 @@
-//! Names as SQL writes them and as people say them.
+//! Names as SQL writes them.
 
 /// Words that are not names unless quoted: SQLite's keywords, and those its grammar forgives but
 /// others do not.
@@ -21,31 +21,6 @@ pub fn quoted(name: &str) -> String {
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The words of a name: split where case, digits or punctuation say so, in lower case.
-pub(super) fn phrase(name: &str) -> String {
-    let characters: Vec<char> = name.chars().collect();
-    let mut words = String::new();
-    for (index, &here) in characters.iter().enumerate() {
-        if !here.is_alphanumeric() {
-            words.push(' ');
-            continue;
-        }
-        let before = index.checked_sub(1).map(|before| characters[before]);
-        let after = characters.get(index + 1);
-        let starts_word = before.is_some_and(|before| {
-            here.is_numeric() != before.is_numeric()
-                || here.is_uppercase() && before.is_lowercase()
-                // The last capital of `HTMLPage` begins `Page`.
-                || here.is_uppercase() && before.is_uppercase() && after.is_some_and(|next| next.is_lowercase())
-        });
-        if starts_word {
-            words.push(' ');
-        }
-        words.extend(here.to_lowercase());
-    }
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,22 +39,6 @@ mod tests {
             ("größe", "\"größe\""),
         ] {
             assert_eq!(quoted(name), written);
-        }
-    }
-
-    #[test]
-    fn names_are_split_into_words() {
-        for (name, words) in [
-            ("state_name", "state name"),
-            ("stateName", "state name"),
-            ("HTMLPage", "html page"),
-            ("Address1", "address 1"),
-            ("STATE", "state"),
-            ("first name", "first name"),
-            ("_id_", "id"),
-            ("", ""),
-        ] {
-            assert_eq!(phrase(name), words);
         }
     }
 }

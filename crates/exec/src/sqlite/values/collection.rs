@@ -1,16 +1,15 @@
 //! Collecting the values of a database: one pass over each table, all its columns at once.
 
 use super::spelling::Spelling;
-use super::words::words;
 use super::{LONGEST_SPAN, ValueIndex, ValueLimits, hash_stems, number_key};
 use crate::Fault;
 use crate::sqlite::guard::{Allowance, Session};
 use crate::sqlite::tables::quoted;
 use rusqlite::types::ValueRef;
-use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Duration;
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, TableId};
+use xpr_text::{snowball_stem, tokens};
 
 /// What reading a table may take: some million rows.
 const A_TABLE: Allowance = Allowance { steps: 50_000_000, time: Duration::from_secs(20), memory: 32 << 20 };
@@ -123,7 +122,6 @@ impl Collection {
 
     /// The index of all that was added.
     pub(super) fn finish(self) -> ValueIndex {
-        let stemmer = Stemmer::create(Algorithm::English);
         let mut values: Vec<(Box<str>, Vec<ColumnId>)> = Vec::with_capacity(self.columns.len());
         let mut texts: Vec<(Box<str>, u32)> = self.indices.into_iter().collect();
         texts.sort_unstable_by_key(|&(_, index)| index);
@@ -133,13 +131,13 @@ impl Collection {
         for ((text, _), mut columns) in texts.into_iter().zip(self.columns) {
             columns.sort_unstable();
             columns.shrink_to_fit();
-            let words = words(&text);
+            let words = tokens(&text);
             if words.is_empty() || words.len() > LONGEST_SPAN {
                 continue;
             }
-            let stems: Vec<_> = words.iter().map(|word| stemmer.stem(&word.text)).collect();
-            known_stems.extend(stems.iter().map(|stem| hash_stems([stem.as_ref()].into_iter())));
-            by_stems.push((hash_stems(stems.iter().map(AsRef::as_ref)), values.len() as u32));
+            let stems: Vec<_> = words.iter().map(|word| snowball_stem(&word.text)).collect();
+            known_stems.extend(stems.iter().map(|stem| hash_stems([stem.as_str()].into_iter())));
+            by_stems.push((hash_stems(stems.iter().map(String::as_str)), values.len() as u32));
             vocabulary
                 .extend(words.iter().filter(|word| !word.is_digits()).map(|word| word.text.as_str().into()));
             values.push((text, columns));
@@ -147,6 +145,6 @@ impl Collection {
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
         let Collection { numbers, partly_known, .. } = self;
-        ValueIndex { values, by_stems, numbers, partly_known, known_stems, spelling, stemmer }
+        ValueIndex { values, by_stems, numbers, partly_known, known_stems, spelling }
     }
 }

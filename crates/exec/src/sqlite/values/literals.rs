@@ -1,8 +1,8 @@
 //! What the words of a question may mean, as a program says it.
 
 use super::{ValueCandidate, ValueIndex};
-use crate::sqlite::values::words::words;
 use xpr_lang::sql::{Literal, Value};
+use xpr_text::tokens;
 
 /// Values a question is seen with, at most: each is one more item to choose from.
 const MOST_VALUES: usize = 24;
@@ -11,7 +11,7 @@ impl ValueIndex {
     /// The values of a question for [`SqlEnvironment::with_values`](xpr_lang::sql::SqlEnvironment::with_values): its best
     /// candidates, each literal once with all the columns it was found in.
     pub fn values(&self, question: &str) -> Vec<Value> {
-        let words = words(question);
+        let words = tokens(question);
         let mut values: Vec<Value> = Vec::new();
         for candidate in self.candidates(question) {
             let (start, end) = candidate.span;

@@ -13,7 +13,6 @@ mod collection;
 mod literals;
 mod quantities;
 mod spelling;
-mod words;
 
 use super::database::Database;
 use super::error::DatabaseError;
@@ -21,13 +20,12 @@ use super::guard::Session;
 use super::tables::{ReadingProgress, Watch};
 use collection::Collection;
 use quantities::{Quantity, quantities};
-use rust_stemmers::Stemmer;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use spelling::Spelling;
 use std::hash::Hasher;
 use std::ops::ControlFlow;
-use words::{Word, words};
 use xpr_lang::sql::{ColumnId, Schema, TableId};
+use xpr_text::{Token, snowball_stem, tokens};
 
 /// Words of the longest value that is looked for.
 pub const LONGEST_SPAN: usize = 6;
@@ -110,7 +108,6 @@ pub struct ValueIndex {
     /// Hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
-    stemmer: Stemmer,
 }
 
 impl ValueIndex {
@@ -154,10 +151,10 @@ impl ValueIndex {
     /// What the words of a question may mean; longer stretches first, and of equal ones the better fit. Words are counted as the
     /// parser counts them.
     pub fn candidates(&self, question: &str) -> Vec<ValueCandidate> {
-        let mut words = words(question);
+        let mut words = tokens(question);
         words.truncate(LONGEST_QUESTION);
         let stems: Vec<String> =
-            words.iter().map(|word| self.stemmer.stem(&word.text).into_owned()).collect();
+            words.iter().map(|word| snowball_stem(&word.text)).collect();
         let mut candidates = Vec::new();
         for start in 0..words.len() {
             for end in start + 1..=words.len().min(start + LONGEST_SPAN) {
@@ -182,7 +179,7 @@ impl ValueIndex {
     fn look_up(
         &self,
         question: &str,
-        words: &[Word],
+        words: &[Token],
         stems: &[String],
         span: (usize, usize),
         misspelt: bool,
@@ -194,10 +191,10 @@ impl ValueIndex {
         let same = self.by_stems[first..].iter().take_while(|&&(stems, _)| stems == hash).take(SAME_WORDS);
         for &(_, index) in same {
             let (text, columns) = &self.values[index as usize];
-            let value_words = self::words(text);
+            let value_words = tokens(text);
             let same_words =
                 value_words.iter().map(|word| &word.text).eq(words[start..end].iter().map(|w| &w.text));
-            let mut value_stems = value_words.iter().map(|word| self.stemmer.stem(&word.text));
+            let mut value_stems = value_words.iter().map(|word| snowball_stem(&word.text));
             // Different stems may have the same hash.
             if !stems[start..end].iter().all(|stem| value_stems.next().is_some_and(|other| other == **stem)) {
                 continue;
@@ -226,7 +223,7 @@ impl ValueIndex {
     fn look_up_misspelt(
         &self,
         question: &str,
-        words: &[Word],
+        words: &[Token],
         stems: &[String],
         candidates: &mut Vec<ValueCandidate>,
     ) {
@@ -236,7 +233,7 @@ impl ValueIndex {
                 continue;
             }
             for neighbour in self.spelling.neighbours(&word.text) {
-                corrected[at] = self.stemmer.stem(neighbour).into_owned();
+                corrected[at] = snowball_stem(neighbour);
                 for start in (at + 1).saturating_sub(LONGEST_SPAN)..=at {
                     for end in at + 1..=words.len().min(start + LONGEST_SPAN) {
                         self.look_up(question, words, &corrected, (start, end), true, candidates);
@@ -259,8 +256,8 @@ impl ValueIndex {
 
     /// The columns that have exactly this text.
     fn columns_with(&self, text: &str) -> Vec<ColumnId> {
-        let words = words(text);
-        let stems: Vec<_> = words.iter().map(|word| self.stemmer.stem(&word.text)).collect();
+        let words = tokens(text);
+        let stems: Vec<_> = words.iter().map(|word| snowball_stem(&word.text)).collect();
         let hash = hash_stems(stems.iter().map(AsRef::as_ref));
         let first = self.by_stems.partition_point(|&(stems, _)| stems < hash);
         let mut same = self.by_stems[first..].iter().take_while(|&&(stems, _)| stems == hash);

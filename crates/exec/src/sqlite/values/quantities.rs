@@ -1,7 +1,7 @@
 //! Numbers and dates in a question, in digits and in words.
 
 use super::ValueKind;
-use super::words::Word;
+use xpr_text::Token;
 
 /// A number or a date, and the words it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub(super) struct Quantity {
 }
 
 /// All of them, from left to right; where one is within another (`3` in `3 january 2015`), the longest.
-pub(super) fn quantities(text: &str, words: &[Word]) -> Vec<Quantity> {
+pub(super) fn quantities(text: &str, words: &[Token]) -> Vec<Quantity> {
     let reader = Reader { text, words };
     let mut found = Vec::new();
     let mut at = 0;
@@ -111,7 +111,7 @@ fn month(word: &str) -> Option<u32> {
 
 struct Reader<'a> {
     text: &'a str,
-    words: &'a [Word],
+    words: &'a [Token],
 }
 
 impl Reader<'_> {
@@ -173,7 +173,7 @@ impl Reader<'_> {
         let first = self.words.get(start).filter(|word| word.is_digits())?;
         let mut digits = first.text.clone();
         let mut end = start + 1;
-        let is_digits = |at: usize| self.words.get(at).is_some_and(Word::is_digits);
+        let is_digits = |at: usize| self.words.get(at).is_some_and(Token::is_digits);
         while digits.len() - (end - start - 1) * 3 <= 3
             && self.gap(end - 1) == ","
             && is_digits(end)
@@ -292,7 +292,7 @@ fn made(kind: ValueKind, number: f64, span: (usize, usize), literal: bool) -> Op
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::words;
+    use xpr_text::tokens;
     use super::*;
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            let found: Vec<String> = quantities(text, &words(text))
+            let found: Vec<String> = quantities(text, &tokens(text))
                 .iter()
                 .map(|q| format!("{:?} {} {}..{}", q.kind, q.text, q.span.0, q.span.1))
                 .collect();

@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
+use xpr_text::edit_distance;
 
 /// Shorter words have too many neighbours.
 const SHORTEST: usize = 5;
@@ -58,7 +59,7 @@ impl Spelling {
         let mut measured: Vec<(usize, &str)> = near
             .iter()
             .map(|&index| &*self.words[index as usize])
-            .map(|other| (distance(word, other), other))
+            .map(|other| (edit_distance(word, other), other))
             .filter(|&(distance, _)| distance > 0 && distance <= allowed)
             .collect();
         measured.sort_unstable();
@@ -77,26 +78,6 @@ fn with_letters_left_out(word: &str, mut each: impl FnMut(u64)) {
     for (at, c) in word.char_indices() {
         each(hash([&word[..at], &word[at + c.len_utf8()..]]));
     }
-}
-
-/// Letters to add, leave out, change, or exchange with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let changed = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = changed.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before_last[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

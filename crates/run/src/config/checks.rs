@@ -1,18 +1,17 @@
-//! Values that are of the right kind and make no sense all the same.
+//! Checks of values that have the right type.
 
-use super::{Config, ConfigError};
-use crate::Reward;
+use super::{Config, ConfigError, Reward};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 impl Config {
-    /// That every value makes sense.
+    /// Checks that every value is in its range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_counts()?;
         self.check_numbers()?;
-        let least = self.eval.least;
-        let chooses = !matches!(least, Reward::Denotation | Reward::Agreement);
-        holds(chooses, "eval.least", least.name(), "expected `auto`, `non-empty` or `executes`")
+        let prefer = self.eval.prefer;
+        let is_choice = !matches!(prefer, Reward::Denotation | Reward::Agreement);
+        holds(is_choice, "eval.prefer", prefer.name(), "expected `auto`, `non-empty` or `executes`")
     }
 
     fn check_counts(&self) -> Result<(), ConfigError> {
@@ -31,7 +30,7 @@ impl Config {
             ("train.shards", train.shards, 1..=64, "expected 1 to 64"),
             ("train.checkpoint", train.checkpoint, 1..=usize::MAX, "expected at least 1"),
             ("learn.steps", learn.steps, 1..=usize::MAX, "expected at least 1"),
-            ("learn.committee", learn.committee, 0..=64, "expected at most 64"),
+            ("learn.ensemble", learn.ensemble, 0..=64, "expected at most 64"),
             ("learn.batch", learn.batch, 1..=1024, "expected 1 to 1024"),
             ("learn.beam", learn.beam, 1..=1024, "expected 1 to 1024"),
             ("eval.beam", eval.beam, 1..=1024, "expected 1 to 1024"),
@@ -54,10 +53,17 @@ impl Config {
         let dropout = [model.dropout, model.word_dropout].iter().all(|share| (0.0..1.0).contains(share));
         let expected = "it and model.word_dropout are shares from 0 to below 1";
         holds(dropout, "model.dropout", model.dropout, expected)?;
-        for (key, value) in
-            [("learn.channel", learn.channel), ("eval.channel", eval.channel), ("learn.weight", learn.weight)]
-        {
+        for (key, value) in [
+            ("learn.noisy_channel", learn.noisy_channel),
+            ("eval.noisy_channel", eval.noisy_channel),
+            ("learn.weight", learn.weight),
+        ] {
             holds(value >= 0.0 && value.is_finite(), key, value, "expected a number from 0 on")?;
+        }
+        for (key, value) in
+            [("learn.temperature", learn.temperature), ("eval.temperature", eval.temperature)]
+        {
+            holds(value > 0.0 && value.is_finite(), key, value, "expected a number above 0")?;
         }
         let (rate, end_rate) = (train.rate, train.end_rate);
         let rates = rate > 0.0 && rate.is_finite() && (0.0..=rate).contains(&end_rate);

@@ -1,12 +1,13 @@
-//! An experiment's file and `--set key=value` into settings. A key that does not exist is an error that names the nearest.
+//! Reading settings from an experiment's file and from `--set key=value`. An unknown key is an error that names the nearest one.
 
 use super::{Config, Dataset};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use toml::{Table, Value};
+use xpr_text::edit_distance;
 
-/// Why an experiment's file or settings are no experiment.
+/// An error in an experiment's file or in a `--set` flag.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -14,10 +15,10 @@ pub enum ConfigError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
-    /// It is not TOML, or a value is of the wrong kind.
+    /// The text is not TOML, or a value has the wrong type.
     #[error("{origin}: {message}")]
     Toml {
         /// The file or flag.
@@ -25,17 +26,17 @@ pub enum ConfigError {
         /// What is wrong, and where.
         message: String,
     },
-    /// There is no such setting.
+    /// A key is not a setting.
     #[error("{origin}: there is no setting `{key}`{hint}")]
     UnknownKey {
         /// The file or flag.
         origin: String,
         /// The key.
         key: String,
-        /// The nearest one there is.
+        /// A suggestion, or nothing.
         hint: String,
     },
-    /// A value makes no sense.
+    /// A value is out of its range.
     #[error("`{key}` is {value}; {expected}")]
     Value {
         /// The key.
@@ -47,13 +48,56 @@ pub enum ConfigError {
     },
 }
 
+/// Settings as they were read.
+#[derive(Clone, Debug)]
+pub struct ReadConfig {
+    /// The settings.
+    pub config: Config,
+    /// The settings that were given by a name they no longer have.
+    pub renamed: Vec<RenamedSetting>,
+}
+
+/// A setting that was given by a name it no longer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenamedSetting {
+    /// The name it was given by.
+    pub old: &'static str,
+    /// The name it has now.
+    pub new: &'static str,
+}
+
+/// Old names of settings. They are accepted, so that experiments and runs of earlier versions can be read.
+const RENAMED: [RenamedSetting; 5] = [
+    RenamedSetting { old: "learn.committee", new: "learn.ensemble" },
+    RenamedSetting { old: "learn.channel", new: "learn.noisy_channel" },
+    RenamedSetting { old: "learn.noise", new: "learn.search_dropout" },
+    RenamedSetting { old: "eval.channel", new: "eval.noisy_channel" },
+    RenamedSetting { old: "eval.least", new: "eval.prefer" },
+];
+
+/// Gives settings with old names their new names, and returns which these are.
+pub fn rename_settings(table: &mut Table) -> Vec<RenamedSetting> {
+    let mut renamed = Vec::new();
+    for setting in RENAMED {
+        let [(section, old), (_, new)] =
+            [setting.old, setting.new].map(|key| key.split_once('.').unwrap_or_default());
+        let Some(Value::Table(section)) = table.get_mut(section) else { continue };
+        if let Some(value) = section.remove(old) {
+            section.insert(new.to_owned(), value);
+            renamed.push(setting);
+        }
+    }
+    renamed
+}
+
 impl Config {
     /// Reads an experiment: a file, or the defaults if there is none, then settings such as `train.steps=100`.
     ///
     /// # Errors
     /// If a key does not exist or a value is not of its kind.
-    pub fn read(path: Option<&Path>, settings: &[String]) -> Result<Config, ConfigError> {
+    pub fn read(path: Option<&Path>, settings: &[String]) -> Result<ReadConfig, ConfigError> {
         let mut table = Table::new();
+        let mut renamed = Vec::new();
         if let Some(path) = path {
             let origin = path.display().to_string();
             let text = fs::read_to_string(path)
@@ -62,6 +106,7 @@ impl Config {
                 origin: origin.clone(),
                 message: error.to_string().trim_end().to_owned(),
             })?;
+            renamed.extend(rename_settings(&mut table));
             check_keys(&table, &origin)?;
         }
         for setting in settings {
@@ -70,7 +115,10 @@ impl Config {
                 let message = "expected key=value, such as train.steps=100".to_owned();
                 return Err(ConfigError::Toml { origin, message });
             };
-            set(&mut table, key.trim(), value.trim());
+            let key = key.trim();
+            let old = RENAMED.into_iter().find(|setting| setting.old == key);
+            renamed.extend(old);
+            set(&mut table, old.map_or(key, |old| old.new), value.trim());
             check_keys(&table, &origin)?;
         }
         let config: Config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
@@ -78,26 +126,29 @@ impl Config {
             message: error.to_string().trim_end().to_owned(),
         })?;
         config.check()?;
-        Ok(config.found_from(path))
+        Ok(ReadConfig { config: config.found_from(path), renamed })
     }
 
-    /// The same with the files of a database found from where the experiment's file is.
+    /// Makes the folder of a database, which is relative to the experiment's file, absolute.
     fn found_from(mut self, path: Option<&Path>) -> Config {
         if let (Dataset::Database, Some(place)) = (self.data.dataset, path.and_then(Path::parent)) {
             let folder = place.join(&self.data.folder);
-            // Whole, so that it is found from a run's folder too.
             self.data.folder = fs::canonicalize(&folder).unwrap_or(folder);
         }
         self
     }
 
-    /// The text of the file that says all of this.
-    pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+    /// Returns the settings as the text of an experiment's file.
+    ///
+    /// # Errors
+    /// If a path is not UTF-8.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        toml::to_string(self)
+            .map_err(|error| ConfigError::Toml { origin: "settings".to_owned(), message: error.to_string() })
     }
 }
 
-/// Puts a value at a dotted key. What is not TOML is a string.
+/// Sets the value at a dotted key. A text that is not TOML is taken as a string.
 fn set(table: &mut Table, key: &str, value: &str) {
     let parsed: Option<Value> =
         format!("value = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
@@ -106,7 +157,7 @@ fn set(table: &mut Table, key: &str, value: &str) {
     let mut parts = key.split('.').peekable();
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
-            // 1 is a fine number where 1.0 is meant.
+            // A whole number stands for itself where a number with a fraction is expected.
             if let (Value::Integer(whole), Some(Value::Float(_))) = (&value, default_at(key)) {
                 value = Value::Float(*whole as f64);
             }
@@ -116,7 +167,7 @@ fn set(table: &mut Table, key: &str, value: &str) {
         let next = place.entry(part.to_owned()).or_insert_with(|| Value::Table(Table::new()));
         match next {
             Value::Table(table) => place = table,
-            // The check of keys will say what is wrong.
+            // `check_keys` reports it.
             other => {
                 *other = Value::Table(Table::new());
                 match other {
@@ -129,21 +180,21 @@ fn set(table: &mut Table, key: &str, value: &str) {
 }
 
 fn defaults() -> Table {
-    Table::try_from(Config::default()).unwrap_or_default()
+    Table::try_from(Config::default()).expect("the defaults are TOML")
 }
 
 fn default_at(key: &str) -> Option<Value> {
     key.split('.').try_fold(Value::Table(defaults()), |value, part| value.as_table()?.get(part).cloned())
 }
 
-/// That every key exists.
+/// Checks that every key is a setting.
 fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
     let known = keys(&defaults(), "");
     for key in keys(table, "") {
         if !known.contains(&key) {
-            let nearest = known.iter().min_by_key(|known| distance(known, &key));
+            let nearest = known.iter().min_by_key(|known| edit_distance(known, &key));
             let hint = nearest
-                .filter(|known| distance(known, &key) <= 2 + key.len() / 4)
+                .filter(|known| edit_distance(known, &key) <= 2 + key.len() / 4)
                 .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
             return Err(ConfigError::UnknownKey { origin: origin.to_owned(), key, hint });
         }
@@ -151,7 +202,7 @@ fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The dotted keys of all values.
+/// Returns the dotted keys of all values.
 fn keys(table: &Table, prefix: &str) -> Vec<String> {
     let mut all = Vec::new();
     for (key, value) in table {
@@ -164,29 +215,13 @@ fn keys(table: &Table, prefix: &str) -> Vec<String> {
     all
 }
 
-/// How many characters must change to make one word of another.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in right.iter().enumerate() {
-            let change = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[right.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(settings: &[&str]) -> Result<Config, String> {
         let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
-        Config::read(None, &settings).map_err(|error| error.to_string())
+        Config::read(None, &settings).map(|read| read.config).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -195,31 +230,22 @@ mod tests {
             read(&["train.steps=7", "data.domain=housing", "train.rate=1", "data.folder=../x y"]).unwrap();
         assert_eq!((config.train.steps, config.data.domain.as_str()), (7, "housing"));
         assert_eq!((config.train.rate, config.data.folder.to_str()), (1.0, Some("../x y")));
-        let written: Config = toml::from_str(&config.to_toml()).unwrap();
+        let written: Config = toml::from_str(&config.to_toml().unwrap()).unwrap();
         assert_eq!(written, config);
     }
 
     #[test]
-    fn the_experiments_and_sweeps_that_come_along_can_be_read() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
-        let (mut count, mut noted_sweeps) = (0, 0);
-        for file in fs::read_dir(folder).unwrap() {
-            let path = file.unwrap().path();
-            let text = fs::read_to_string(&path).unwrap();
-            if text.contains("[[part]]") {
-                let sweep = crate::sweep::Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
-                let words: Vec<&str> = text.split_whitespace().collect();
-                let noted = words.windows(2).find(|pair| pair[1].starts_with("cells"));
-                if let Some(noted) = noted.and_then(|pair| pair[0].parse::<usize>().ok()) {
-                    assert_eq!(sweep.cells.len(), noted, "{}", path.display());
-                    noted_sweeps += 1;
-                }
-            } else {
-                Config::read(Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
-            }
-            count += 1;
-        }
-        assert!(count > 0 && noted_sweeps > 0);
+    fn old_names_are_accepted_and_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.toml");
+        fs::write(&path, "[learn]\ncommittee = 5\nnoise = false\n[eval]\nchannel = 0.5\n").unwrap();
+        let read = Config::read(Some(&path), &["learn.channel=2".to_owned()]).unwrap();
+        let learn = &read.config.learn;
+        assert_eq!((learn.ensemble, learn.search_dropout, learn.noisy_channel), (5, false, 2.0));
+        assert_eq!(read.config.eval.noisy_channel, 0.5);
+        let old: Vec<&str> = read.renamed.iter().map(|setting| setting.old).collect();
+        assert_eq!(old, ["learn.committee", "learn.noise", "eval.channel", "learn.channel"]);
+        assert!(Config::read(None, &["learn.ensemble=5".to_owned()]).unwrap().renamed.is_empty());
     }
 
     #[test]
@@ -242,15 +268,8 @@ mod tests {
         for (settings, expected) in cases {
             assert_eq!(read(settings).unwrap_err(), expected);
         }
-        let error = read(&["learn.objective=sparce"]).unwrap_err();
-        assert!(
-            error.contains("there is no objective `sparce`; there are none, self-training, top-k"),
-            "{error}"
-        );
-        assert_eq!(
-            read(&["learn.objective=top-k"]).unwrap().learn.objective,
-            Some(crate::objectives::Objective::TopK)
-        );
+        assert_eq!(read(&["learn.objective=top-k"]).unwrap().learn.objective.as_deref(), Some("top-k"));
+        assert_eq!(read(&["learn.objective=none"]).unwrap().learn.objective, None);
         assert!(read(&["train.steps=many"]).unwrap_err().contains("invalid type: string \"many\""));
     }
 }

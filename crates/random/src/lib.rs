@@ -1,46 +1,56 @@
-//! Random numbers that depend on nothing but a seed and a position.
+//! Random numbers that depend on a seed and a position alone.
+//!
+//! A generator with a state makes results depend on the order of draws, and so on the number of threads and on where a run
+//! was interrupted. Here the number at a position is a hash, and any part of a computation can draw its numbers at any time.
+//!
+//! ```
+//! use xpr_random::Random;
+//!
+//! let random = Random::new(7);
+//! assert_eq!(random.bits(3), Random::new(7).bits(3));
+//! assert_ne!(random.bits(3), random.stream(1).bits(3));
+//! ```
 
-/// A counter-based generator: the number at a position is a hash of seed and position, so that parts of a
-/// computation can draw theirs in any order, on any thread.
+/// A counter-based generator: the number at a position is a hash of the seed and the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random {
     key: u64,
 }
 
 impl Random {
-    /// The generator of a seed.
+    /// Returns the generator of a seed.
     pub fn new(seed: u64) -> Self {
         Random { key: mix(seed ^ 0x9E37_79B9_7F4A_7C15) }
     }
 
-    /// A generator of its own for the part called `stream`.
+    /// Returns an independent generator for a part of the computation. Parts have different numbers.
     pub fn stream(self, stream: u64) -> Self {
         Random { key: mix(self.key ^ mix(stream.wrapping_add(0xD1B5_4A32_D192_ED03))) }
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     #[inline(always)]
     pub fn bits(self, position: u64) -> u64 {
         mix(self.key.wrapping_add(position.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
-    /// Uniform from 0 to just below 1.
+    /// Returns a number drawn uniformly from `[0, 1)`.
     pub fn uniform(self, position: u64) -> f64 {
         (self.bits(position) >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// Uniform below `bound`, which is positive.
+    /// Returns a whole number drawn uniformly from `0..bound`; `bound` must be positive.
     pub fn below(self, position: u64, bound: usize) -> usize {
         ((u128::from(self.bits(position)) * bound as u128) >> 64) as usize
     }
 
-    /// Normal with mean 0 and deviation 1.
+    /// Returns a number drawn from the standard normal distribution.
     pub fn normal(self, position: u64) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform(2 * position)).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform(2 * position + 1)).cos()
     }
 
-    /// A permutation of `0..len`.
+    /// Returns a random permutation of `0..len`.
     pub fn permutation(self, len: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..len).collect();
         for last in (1..len).rev() {

@@ -1,0 +1,293 @@
+//! The settings of an experiment.
+
+mod checks;
+mod reading;
+
+pub use reading::{ConfigError, ReadConfig, RenamedSetting, rename_settings};
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use xpr_parser::ModelConfig;
+
+/// Every setting of an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The data.
+    pub data: DataConfig,
+    /// The sizes of the model.
+    pub model: ModelConfig,
+    /// Training.
+    pub train: TrainConfig,
+    /// Learning from unlabeled questions.
+    pub learn: LearnConfig,
+    /// Choosing an answer, and evaluation.
+    pub eval: EvalConfig,
+}
+
+/// The data of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataConfig {
+    /// The kind of dataset.
+    pub dataset: Dataset,
+    /// The folder of the dataset. In an experiment's file it is relative to that file.
+    pub folder: PathBuf,
+    /// The domain of Overnight.
+    pub domain: String,
+    /// The database, such as `sqlite:music.db`, relative to the folder.
+    pub database: String,
+    /// The file of questions with programs to train on.
+    pub labeled: PathBuf,
+    /// The file of questions without programs; empty for none.
+    pub unlabeled: PathBuf,
+    /// The file of questions with programs to test on; empty for none.
+    pub test: PathBuf,
+    /// The order of the training examples: 0 for the order of the file (Overnight: the authors' split 0), and any other
+    /// number for the random order with that seed.
+    pub split: u64,
+    /// The share of the training examples that are labeled, counted from the first.
+    pub fraction: f64,
+    /// The share of the other training examples whose answers are known; used by the reward `denotation`.
+    pub answered: f64,
+    /// The number of training examples to evaluate on instead of the test examples, for choosing settings. They are not
+    /// trained on. 0 evaluates on the test examples.
+    pub held_out: usize,
+    /// Which training examples are held out.
+    pub held_out_from: HeldOut,
+    /// The file of word vectors in the text format of GloVe; empty for random vectors.
+    pub embeddings: PathBuf,
+}
+
+/// A kind of dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dataset {
+    /// A domain of the Overnight benchmark.
+    Overnight,
+    /// A database, and files of questions about it.
+    Database,
+}
+
+/// Which training examples are held out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldOut {
+    /// The last of the labeled examples, as in the paper.
+    Labeled,
+    /// The first of the unlabeled examples, which leaves the number of labels as it is.
+    Rest,
+}
+
+impl DataConfig {
+    /// Returns the setting that names the data: the domain or the database.
+    pub fn name(&self) -> &str {
+        match self.dataset {
+            Dataset::Overnight => &self.domain,
+            Dataset::Database => &self.database,
+        }
+    }
+
+    /// Returns the name of the domain, or the database's file name without its ending.
+    pub fn short_name(&self) -> &str {
+        match self.dataset {
+            Dataset::Overnight => &self.domain,
+            Dataset::Database => {
+                let path = Path::new(self.database.strip_prefix("sqlite:").unwrap_or(&self.database));
+                path.file_stem().and_then(|name| name.to_str()).unwrap_or("database")
+            }
+        }
+    }
+}
+
+impl Default for DataConfig {
+    fn default() -> Self {
+        DataConfig {
+            dataset: Dataset::Overnight,
+            folder: PathBuf::new(),
+            domain: "calendar".into(),
+            database: String::new(),
+            labeled: PathBuf::new(),
+            unlabeled: PathBuf::new(),
+            test: PathBuf::new(),
+            split: 0,
+            fraction: 1.0,
+            answered: 0.0,
+            held_out: 0,
+            held_out_from: HeldOut::Rest,
+            embeddings: PathBuf::new(),
+        }
+    }
+}
+
+/// The optimiser and its schedule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The number of steps.
+    pub steps: usize,
+    /// The number of labeled examples in a batch.
+    pub batch: usize,
+    /// The highest learning rate.
+    pub rate: f64,
+    /// The learning rate of the last step.
+    pub end_rate: f64,
+    /// The number of steps over which the rate rises to its highest.
+    pub warmup: usize,
+    /// The exponent of the polynomial by which the rate then decays.
+    pub power: f64,
+    /// The largest norm of the gradient; a longer gradient is scaled down. 0 turns clipping off.
+    pub clip: f32,
+    /// The number of shards a batch is split into. It is part of what determines the bits of a result.
+    pub shards: usize,
+    /// The number of steps between checkpoints.
+    pub checkpoint: usize,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        TrainConfig {
+            seed: 0,
+            steps: 2000,
+            batch: 12,
+            rate: 1e-3,
+            end_rate: 1e-5,
+            warmup: 100,
+            power: 0.5,
+            clip: 5.0,
+            shards: 2,
+            checkpoint: 500,
+        }
+    }
+}
+
+/// Learning from unlabeled questions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearnConfig {
+    /// The name of the objective; `none` trains on the labels only.
+    #[serde(with = "none_or_name")]
+    pub objective: Option<String>,
+    /// Which programs are rewarded.
+    pub reward: Reward,
+    /// What to do with a question none of whose candidates is rewarded, if the objective needs one that is.
+    pub fallback: Fallback,
+    /// The weight of the unlabeled loss: λ of Eq. 1.
+    pub weight: f64,
+    /// The number of parsers in the ensemble that suggests candidates. They are trained on the labels only, with the
+    /// settings of `train`. 0 takes the candidates from the parser's own search, as the paper does.
+    pub ensemble: usize,
+    /// With an ensemble, the number of steps of the parser that learns from it.
+    pub steps: usize,
+    /// Without an ensemble, the number of steps on the labels only before joint training begins.
+    pub start: usize,
+    /// With an ensemble, the weight of the noisy-channel score p(x|y) when candidates are re-ranked; 0 turns it off.
+    pub noisy_channel: f64,
+    /// With an ensemble, the temperature of its members' probabilities.
+    pub temperature: f64,
+    /// The number of unlabeled questions in a batch.
+    pub batch: usize,
+    /// The beam size of search for unlabeled questions.
+    pub beam: usize,
+    /// Without an ensemble, whether dropout is active during search, as in the authors' code.
+    pub search_dropout: bool,
+}
+
+impl Default for LearnConfig {
+    fn default() -> Self {
+        LearnConfig {
+            objective: None,
+            reward: Reward::Auto,
+            fallback: Fallback::Repulsion,
+            weight: 1.0,
+            ensemble: 3,
+            steps: 1500,
+            start: 1000,
+            noisy_channel: 1.0,
+            temperature: 3.0,
+            batch: 12,
+            beam: 16,
+            search_dropout: true,
+        }
+    }
+}
+
+/// Which programs are rewarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reward {
+    /// With an ensemble, `agreement`. Without one, `non-empty` if nearly all labeled programs find something, and else
+    /// `executes`.
+    Auto,
+    /// Programs that run and find something, as in the paper. A query finds nothing if it counts zero rows or returns
+    /// only constants.
+    NonEmpty,
+    /// Programs that run, as in the authors' code.
+    Executes,
+    /// Programs that find the known answer of their question. Where no answer is known, programs that run.
+    Denotation,
+    /// Programs that find the majority answer, weighted by probability, among candidates that pass the minimum check.
+    Agreement,
+}
+
+impl Reward {
+    /// Returns the name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reward::Auto => "auto",
+            Reward::NonEmpty => "non-empty",
+            Reward::Executes => "executes",
+            Reward::Denotation => "denotation",
+            Reward::Agreement => "agreement",
+        }
+    }
+}
+
+/// What to do with a question none of whose candidates is rewarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fallback {
+    /// Lower the probability of its candidates, as the authors' code does.
+    Repulsion,
+    /// Skip the question.
+    Skip,
+}
+
+/// Choosing an answer among candidates, and evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EvalConfig {
+    /// The beam size of search.
+    pub beam: usize,
+    /// The weight of the noisy-channel score p(x|y) when candidates are re-ranked; 0 turns it off.
+    pub noisy_channel: f64,
+    /// The temperature of the parser's probabilities when candidates are re-ranked.
+    pub temperature: f64,
+    /// What a candidate must do to be preferred over more probable ones: `non-empty`, `executes`, or `auto` to decide by
+    /// the labels.
+    pub prefer: Reward,
+}
+
+impl Default for EvalConfig {
+    fn default() -> Self {
+        EvalConfig { beam: 8, noisy_channel: 1.0, temperature: 2.0, prefer: Reward::Auto }
+    }
+}
+
+/// A name, or `none`.
+mod none_or_name {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        name: &Option<String>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(name.as_deref().unwrap_or("none"))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<String>, D::Error> {
+        Ok(Some(String::deserialize(deserializer)?).filter(|name| name != "none"))
+    }
+}

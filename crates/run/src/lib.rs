@@ -1,0 +1,34 @@
+//! Runs as they are kept on disk: their settings, their folder, and the records in it.
+//!
+//! A run is written by `xpr-learn` and read by whoever wants to know what came of it. This crate is what the two sides
+//! agree on, and it needs neither a model nor a database: `xpr-report` depends on it and trains nothing.
+//!
+//! - [`Config`] holds every setting of an experiment, one section a module: [`DataConfig`], [`ModelConfig`],
+//!   [`TrainConfig`], [`LearnConfig`], [`EvalConfig`].
+//! - [`RunFolder`] is the folder of a run, and [`RunFile`] names each of its files.
+//! - [`StepReport`] is a line of `metrics.jsonl`, [`Prediction`] a line of `predictions.jsonl`, [`Evaluation`] the whole of
+//!   `evaluation.json`.
+//!
+//! *Architecture invariant:* files appear under their final names whole or not at all.
+//!
+//! ```
+//! use xpr_run::Config;
+//!
+//! let config = Config::read(None, &["train.steps=100".to_owned()])?.config;
+//! assert_eq!((config.train.steps, config.train.batch), (100, 12));
+//! # Ok::<(), xpr_run::ConfigError>(())
+//! ```
+
+mod config;
+mod folder;
+mod metrics;
+mod prediction;
+
+pub use config::{
+    Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, ReadConfig,
+    RenamedSetting, Reward, TrainConfig, rename_settings,
+};
+pub use folder::{RunError, RunFile, RunFolder};
+pub use metrics::{GoldReport, StepReport, UnlabeledReport};
+pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
+pub use xpr_parser::ModelConfig;
