@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use xpr_learn::objectives::Objective;
+use xpr_learn::objectives;
 
 /// Train a small private semantic parser from few labeled and many unlabeled questions.
 #[derive(Debug, Parser)]
@@ -248,7 +248,7 @@ pub(crate) struct AskArguments {
 #[command(after_help = "Examples:\n  xpr objective sparse --log-probs=-0.5,-1.2,-2.3 --rewarded=1,0,1")]
 pub(crate) struct ObjectiveArguments {
     /// The objective.
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(Objective::ALL.map(Objective::name)))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(objectives::ALL.map(|objective| objective.name())))]
     pub(crate) objective: String,
     /// The log-probabilities of the candidates.
     #[arg(long, value_name = "L1,L2,…", value_delimiter = ',', allow_hyphen_values = true, required = true)]

@@ -1,56 +1,43 @@
-//! Training, evaluation, and the folders runs live in.
+//! Training a parser from labeled and unlabeled questions, and asking it.
 //!
-//! An experiment is one [`Config`]; a [`Task`] is the dataset and world it is about; a [`Trainer`] takes steps; a
-//! [`RunFolder`] keeps what came of it. The key decision is that **a step depends on its number alone**: which examples it
-//! sees and which elements are dropped are functions of seed and step. So a run that was killed goes on from its last
-//! checkpoint to the same bits, and the number of threads does not matter.
+//! ```text
+//! labeled batch ─────────────────────────────┐
+//! unlabeled batch ─► Teacher ─► Lessons ──────┤► weighted programs ─► gradient ─► optimiser
+//! ```
 //!
-//! *Architecture invariant:* files appear under their final names whole or not at all.
+//! - [`objectives`]: the five objectives of the paper, one file each with its equation.
+//! - [`reward`]: which programs count as a success.
+//! - [`teacher`]: who says which programs an unlabeled question teaches: the parser's own search, or an ensemble.
+//! - [`training`]: the [`Trainer`] and its step.
+//! - [`task`]: a [`World`], its examples, and the words people use about it.
+//! - [`inference`]: re-ranking, choosing an answer, evaluation.
+//! - [`experiment`]: all of it in a run folder, sweeps, and runs that are opened again.
+//!
+//! The key decision is that **a step depends on its number only**: which examples it sees and which elements are dropped are functions
+//! of seed and step. So an interrupted run resumes to the same bits, and the number of threads does not matter.
+//!
+//! Each module uses only those above it in this order: `objectives`, `task`, `reward`, `teacher`, `training`, `inference`,
+//! `experiment`. A test checks it.
 //!
 //! ```
-//! use xpr_learn::objectives::{Candidates, Objective};
+//! use xpr_learn::objectives::{Candidates, Objective, Sparse};
 //!
 //! // Three programs for a question; the second does not run.
 //! let candidates = Candidates { log_probabilities: &[-0.5, -1.2, -2.3], rewarded: &[true, false, true] };
-//! let sparse = Objective::Sparse.credit(candidates).expect("something is rewarded");
+//! let sparse = Sparse.credit(candidates).expect("a candidate is rewarded");
 //! assert_eq!(sparse.q, [1.0, 0.0, 0.0]);
 //! ```
 
-mod card;
-mod channel;
-mod checkpoint;
-mod committee;
-mod config;
-mod constants;
-mod coverage;
-mod dataset;
-mod evaluation;
-mod experiment;
-mod explore;
-mod judge;
+pub mod experiment;
+mod hyperparameters;
+pub mod inference;
 pub mod objectives;
-mod run_folder;
-pub mod sweep;
-mod task;
-mod trained;
-mod trainer;
-pub mod tuning;
-mod world;
+pub mod reward;
+pub mod task;
+pub mod teacher;
+pub mod training;
 
-pub use card::binomial_interval;
-pub use channel::{Channel, Explaining};
-pub use checkpoint::CheckpointError;
-pub use committee::member_seed;
-pub use config::{
-    Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, TrainConfig,
-};
-pub use constants::{LearnedConstant, learned_constants};
-pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
-pub use evaluation::{Evaluation, Prediction, Ranked, Ranker, evaluate};
-pub use experiment::{Experiment, ExperimentError, Observer};
-pub use explore::{GoldReport, UnlabeledReport};
-pub use judge::{Judge, Reward};
-pub use run_folder::{RunError, RunFolder};
-pub use task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
-pub use trained::TrainedRun;
-pub use trainer::{StepReport, StepTiming, Trainer};
+pub use experiment::{Experiment, ExperimentError, Observer, TrainedRun};
+pub use task::{Task, World};
+pub use teacher::Teacher;
+pub use training::Trainer;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use xpr_data::{Division, Pair, Split, Text2Sql};
 use xpr_exec::sqlite::{Database, ValueIndex, ValueLimits};
-use xpr_learn::{Coverage, Stage, Surveyor};
+use xpr_learn::task::{Coverage, Stage, Surveyor};
 
 #[test]
 fn gold_queries_survive_and_their_constants_are_found() {

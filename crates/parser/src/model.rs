@@ -48,6 +48,10 @@ pub trait TrainableParser: Parser {
         random: Random,
         shards: usize,
     ) -> Box<dyn Reading + 'a>;
+    /// Returns the parameters.
+    fn parameters(&self) -> &Parameters;
+    /// Returns the parameters.
+    fn parameters_mut(&mut self) -> &mut Parameters;
 }
 
 /// Questions that were read once, to be searched and learned from: the encoder dropped the same elements for both.
@@ -192,6 +196,12 @@ impl Parser for Model {
 }
 
 impl TrainableParser for Model {
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+    fn parameters_mut(&mut self) -> &mut Parameters {
+        &mut self.parameters
+    }
     fn read<'a>(
         &'a self,
         questions: &[&'a Question],

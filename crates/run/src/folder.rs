@@ -12,6 +12,7 @@
 //! card.md                 the model card
 //! evaluation.json         how often it is right; written last, so a run that has it is finished
 //! lock                    held while a process trains in the folder
+//! progress.json           how far training is; removed when the run is finished
 //! members/                the ensemble, a folder for each parser; members are not evaluated
 //! tuning/                 a run for each weight that `--tune` tried
 //! ```
@@ -78,6 +79,8 @@ pub enum RunFile {
     Evaluation,
     /// The file that is locked while a process trains in the folder.
     Lock,
+    /// The [`Progress`](crate::Progress) of training. It is removed when the run is finished.
+    Progress,
 }
 
 impl RunFile {
@@ -95,6 +98,7 @@ impl RunFile {
             RunFile::Card => "card.md",
             RunFile::Evaluation => "evaluation.json",
             RunFile::Lock => "lock",
+            RunFile::Progress => "progress.json",
         }
     }
 }
@@ -242,6 +246,17 @@ impl RunFolder {
     pub fn read_json<T: DeserializeOwned>(&self, file: RunFile) -> Result<T, RunError> {
         serde_json::from_slice(&self.read(file)?)
             .map_err(|error| self.content_error(file, format!("it is not what xpr wrote: {error}")))
+    }
+
+    /// Removes a file, if it exists.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove(&self, file: RunFile) -> Result<(), RunError> {
+        match fs::remove_file(self.path(file)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.file_error(file, error)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the error of a file whose content is wrong.

@@ -20,6 +20,7 @@
 //! ```
 
 mod config;
+mod fingerprint;
 mod folder;
 mod metrics;
 mod prediction;
@@ -28,7 +29,8 @@ pub use config::{
     Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, ReadConfig,
     RenamedSetting, Reward, TrainConfig, rename_settings,
 };
+pub use fingerprint::fingerprint;
 pub use folder::{RunError, RunFile, RunFolder};
-pub use metrics::{GoldReport, StepReport, UnlabeledReport};
+pub use metrics::{GoldReport, Progress, StepReport, UnlabeledReport};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
 pub use xpr_parser::ModelConfig;

@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How far the training of a run is: the content of `progress.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The parser that is being trained: the run's own, or a member of its ensemble such as `member 2 of 3`.
+    pub parser: String,
+    /// The number of steps taken.
+    pub step: usize,
+    /// The number of steps in all.
+    pub steps: usize,
+}
+
 /// A line of `metrics.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {

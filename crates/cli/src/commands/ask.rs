@@ -6,9 +6,11 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
+use xpr_exec::Outcome;
 use xpr_exec::sqlite::answer_rows;
-use xpr_learn::{Ranked, TrainedRun};
+use xpr_learn::TrainedRun;
 use xpr_parser::Parser;
+use xpr_run::ExecutedCandidate;
 
 #[derive(Serialize)]
 struct Answer {
@@ -16,46 +18,45 @@ struct Answer {
     /// Which candidate was chosen: the best that does what labels ask for, or at least executes.
     chosen: usize,
     milliseconds: f64,
-    candidates: Vec<Ranked>,
+    candidates: Vec<ExecutedCandidate>,
 }
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     let run = TrainedRun::open(&arguments.run)?;
     let (task, parser) = (&run.task, run.parser());
-    let mut ranker = run.ranker()?;
+    let mut chooser = run.chooser()?;
     let start = Instant::now();
     let question = task.question(&arguments.question);
     let candidates = parser.candidates(&[&question], usize::from(arguments.beam));
     let found = candidates.first().map_or(&[][..], Vec::as_slice);
-    let (chosen, ranked) = ranker.rank(&question, found);
+    let chosen = chooser.choose(&question, found);
     let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
-    if ranked.is_empty() {
-        bail!("no program came to mind");
+    if chosen.candidates.is_empty() {
+        bail!("the parser found no program");
     }
     let answer = Answer {
         question: arguments.question.clone(),
-        chosen,
+        chosen: chosen.chosen,
         milliseconds,
-        candidates: ranked.into_iter().map(|(ranked, _)| ranked).collect(),
+        candidates: chosen.candidates,
     };
     if arguments.json {
         return write_json(out, &answer);
     }
-    let best = &answer.candidates[chosen];
+    let best = &answer.candidates[answer.chosen];
     writeln!(out, "{}", best.program)?;
-    let rows = best
-        .outcome
-        .strip_prefix("value\t")
-        .filter(|_| task.language().name() == "sql")
-        .and_then(answer_rows);
+    let rows = match &best.outcome {
+        Outcome::Value(value) if task.language().name() == "sql" => answer_rows(value),
+        _ => None,
+    };
     match rows {
         Some(rows) => write_rows(out, &rows)?,
-        None => writeln!(out, "{}", best.outcome.replace('\t', ": "))?,
+        None => writeln!(out, "{}", in_words(&best.outcome))?,
     }
     writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
     for (index, candidate) in answer.candidates.iter().enumerate().take(8) {
-        let mark = if index == chosen { '→' } else { ' ' };
-        let outcome = shortened(&candidate.outcome.replace('\t', ": "));
+        let mark = if index == answer.chosen { '→' } else { ' ' };
+        let outcome = shortened(&in_words(&candidate.outcome));
         writeln!(
             out,
             "{:8.4} {mark}{}\n          {outcome}",
@@ -64,6 +65,11 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Returns an outcome as a line of text.
+fn in_words(outcome: &Outcome) -> String {
+    format!("{}: {}", outcome.grade(), outcome.text())
 }
 
 /// The beginning of a long text.

@@ -9,7 +9,8 @@ use serde::Serialize;
 use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
-use xpr_learn::Experiment;
+use xpr_learn::teacher::OwnSearch;
+use xpr_learn::{Experiment, Teacher};
 use xpr_nn::{Matrix, gemm, total_flops};
 use xpr_parser::{Parser, Question};
 
@@ -37,11 +38,11 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
     use_threads(arguments.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
-    let mut judge = experiment.judge()?;
+    let mut teacher = experiment.own_search()?;
     let (labeled, unlabeled) = (experiment.train_examples(), experiment.unlabeled_examples());
     let steps = arguments.steps as usize;
     for _ in 0..5 {
-        trainer.step(labeled, unlabeled, &mut judge);
+        trainer.step(labeled, unlabeled, as_teacher(&mut teacher));
     }
     let peak_before = peak_gflops();
     let (mut whole, mut search, mut execution) = (vec![], vec![], vec![]);
@@ -49,7 +50,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
     for _ in 0..steps {
         let before = total_flops();
         let start = Instant::now();
-        let (_, timing) = trainer.step(labeled, unlabeled, &mut judge);
+        let (_, timing) = trainer.step(labeled, unlabeled, as_teacher(&mut teacher));
         whole.push(start.elapsed());
         search.push(timing.search);
         execution.push(timing.execution);
@@ -73,7 +74,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
         gflops,
         peak_gflops,
         peak_ratio: gflops / peak_gflops,
-        parameters: trainer.model().parameters().len(),
+        parameters: trainer.parser().parameters().len(),
         steps,
         threads: rayon::current_num_threads(),
         memory_mb: peak_memory_mb(),
@@ -103,6 +104,11 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
         writeln!(out, "{} parameters, {memory:.0} MB at most", figures.parameters)?;
     }
     Ok(())
+}
+
+/// Borrows the teacher for a step.
+fn as_teacher<'a>(teacher: &'a mut Option<OwnSearch<'_>>) -> Option<&'a mut dyn Teacher> {
+    teacher.as_mut().map(|teacher| teacher as &mut dyn Teacher)
 }
 
 /// What large matrix products reach on all threads, in billions of operations a second.
@@ -152,11 +158,11 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
     use_threads(arguments.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
-    let mut judge = experiment.judge()?;
+    let mut teacher = experiment.own_search()?;
     for _ in 0..arguments.steps {
-        trainer.step(experiment.train_examples(), experiment.unlabeled_examples(), &mut judge);
+        trainer.step(experiment.train_examples(), experiment.unlabeled_examples(), as_teacher(&mut teacher));
     }
-    let model = trainer.into_model();
+    let model = trainer.into_parser();
     let questions: Vec<&Question> =
         experiment.test_examples().iter().map(|example| &example.question).collect();
     let (batch, beam) = (usize::from(arguments.batch), usize::from(arguments.beam));

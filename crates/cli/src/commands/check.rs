@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
-use xpr_learn::{Coverage, VocabularyAccount};
+use xpr_learn::task::{Coverage, VocabularyAccount};
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -81,9 +81,5 @@ fn one_line(message: &str) -> String {
 }
 
 fn one_line_outcome(outcome: &Outcome) -> String {
-    let text = outcome.to_string();
-    match text.split_once('\t') {
-        Some((grade, message)) => format!("{grade}\t{}", one_line(message)),
-        None => text,
-    }
+    format!("{}\t{}", outcome.grade(), one_line(outcome.text()))
 }

@@ -25,10 +25,10 @@ use crate::arguments::ExperimentArguments;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use xpr_exec::{Builder, KnowledgeBase, overnight};
-use xpr_learn::{Config, Dataset};
+use xpr_run::{Config, Dataset, ReadConfig};
 
 /// Reads an experiment; flags win over its file, and a setting over both.
 fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
@@ -40,13 +40,21 @@ fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
         }
     }
     settings.extend(arguments.set.iter().cloned());
-    let config = Config::read(arguments.experiment.as_deref(), &settings)?;
-    if config.data.dataset == Dataset::Overnight {
-        return Ok(config);
+    let mut read = Config::read(arguments.experiment.as_deref(), &settings)?;
+    if read.config.data.dataset == Dataset::Database {
+        // The folder of a benchmark is not that of a database.
+        settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
+        read = Config::read(arguments.experiment.as_deref(), &settings)?;
     }
-    // The folder of a benchmark has nothing to do with somebody's database.
-    settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
-    Ok(Config::read(arguments.experiment.as_deref(), &settings)?)
+    Ok(with_notices(read))
+}
+
+/// Returns the settings, and notes on the terminal those that were given by an old name.
+fn with_notices(read: ReadConfig) -> Config {
+    for setting in &read.renamed {
+        let _ = writeln!(io::stderr(), "note: the setting `{}` is now `{}`", setting.old, setting.new);
+    }
+    read.config
 }
 
 /// Lets a run find its data where they are now. The folder of a benchmark (`XPR_DATA`) is none of a database's.

@@ -3,7 +3,7 @@
 use crate::arguments::ObjectiveArguments;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
-use xpr_learn::objectives::{Candidates, Objective};
+use xpr_learn::objectives::{self, Candidates};
 
 pub(crate) fn run(arguments: &ObjectiveArguments, out: &mut dyn Write) -> Result<()> {
     let rewarded: Vec<bool> = arguments.rewarded.iter().map(|rewarded| rewarded == "1").collect();
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &ObjectiveArguments, out: &mut dyn Write) -> Result
     if let Some(log) = log_probabilities.iter().find(|log| !(log.is_finite() && **log <= 0.0)) {
         bail!("--log-probs: {log} is not the logarithm of a probability");
     }
-    let objective = Objective::from_name(&arguments.objective).context("there is no such objective")?;
+    let objective = objectives::named(&arguments.objective)?;
     let credit = objective
         .credit(Candidates { log_probabilities, rewarded: &rewarded })
         .context("no candidate is rewarded, so this objective has nothing to aim at")?;

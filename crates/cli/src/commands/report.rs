@@ -2,20 +2,22 @@
 
 use super::write_json;
 use crate::arguments::ReportArguments;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::io::Write;
-use xpr_report::{Report, write_file};
+use xpr_data::write_file;
+use xpr_report::Report;
 
 pub(crate) fn run(arguments: &ReportArguments, out: &mut dyn Write) -> Result<()> {
     let report = Report::read(&arguments.folders, arguments.errors)?;
-    if let Some(path) = &arguments.html {
-        write_file(path, &report.to_html())?;
-    }
-    if let Some(path) = &arguments.markdown {
-        write_file(path, &report.to_markdown())?;
-    }
-    if let Some(path) = &arguments.csv {
-        write_file(path, &report.to_csv())?;
+    let formats: [(_, fn(&Report) -> String); 3] = [
+        (&arguments.html, Report::to_html),
+        (&arguments.markdown, Report::to_markdown),
+        (&arguments.csv, Report::to_csv),
+    ];
+    for (path, text) in formats {
+        if let Some(path) = path {
+            write_file(path, text(&report).as_bytes()).with_context(|| path.display().to_string())?;
+        }
     }
     if arguments.json {
         return write_json(out, &report);

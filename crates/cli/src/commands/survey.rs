@@ -11,7 +11,7 @@ use xpr_data::pairs::{self, Pair, Split};
 use xpr_data::questions::{self, Question};
 use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
 use xpr_lang::sql::Schema;
-use xpr_learn::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
+use xpr_learn::task::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
 
 /// Failures shown in text; JSON has all.
 const SHOWN: usize = 20;

@@ -2,7 +2,7 @@
 //!
 //! Every cell is an `xpr train` of its own, so one that fails takes no other with it, and memory is given back.
 
-use super::sweep_progress::{Display, Log};
+use super::sweep_progress::Display;
 use super::write_json;
 use crate::arguments::SweepArguments;
 use crate::table;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
-use xpr_learn::sweep::{Cell, Progress, Sweep};
+use xpr_learn::experiment::sweep::{Cell, CellProgress, Sweep};
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
     let folder = arguments.out.as_deref().context("name the folder of the runs with --out")?;
     let (cells, left_out) = with_data(&sweep);
     let mut waiting: Vec<&Cell> =
-        cells.into_iter().filter(|cell| cell.progress(folder) != Progress::Finished).collect();
+        cells.into_iter().filter(|cell| cell.progress(folder) != CellProgress::Finished).collect();
     let (all, to_do) = (sweep.cells.len(), waiting.len());
     let _ = writeln!(io::stderr(), "{all} cells, {} of them finished", all - to_do - left_out.len());
     for (missing, count) in counted(&left_out) {
@@ -53,8 +53,8 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
             // A sweep that was killed may have left cells at work: they are waited for.
             let Some(next) = waiting.iter().rposition(|cell| !cell.is_in_use(folder)) else { break };
             let cell = waiting.remove(next);
-            let (child, log) = begin(cell, folder, arguments)?;
-            running.push(display.begins(cell, child, log));
+            let child = begin(cell, folder, arguments)?;
+            running.push(display.begins(cell, child, cell.folder(folder)));
         }
         sleep(Duration::from_millis(200));
         let mut index = 0;
@@ -193,28 +193,27 @@ fn percent(share: f64) -> String {
 }
 
 /// Starts a cell, or goes on with it. What it says goes to a file beside its folder.
-fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<(Child, Log)> {
+fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let path = log_of(cell, folder);
     let in_path = || path.display().to_string();
     let log = File::options().create(true).append(true).open(&path).with_context(in_path)?;
-    let from = log.metadata().with_context(in_path)?.len();
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
     command
         .arg("train")
         .arg("--out")
         .arg(cell.folder(folder))
         .args(["--threads", &arguments.threads.to_string()]);
-    // Cells that differ only in what they do with unlabeled questions share their committees.
+    // Cells that differ only in what they do with unlabeled questions share their ensembles.
     command.arg("--members").arg(folder.join("members"));
     match cell.progress(folder) {
-        Progress::New => {
+        CellProgress::New => {
             command.arg(&cell.experiment);
             for setting in cell.arguments() {
                 command.args(["--set", &setting]);
             }
         }
-        Progress::Begun | Progress::Finished => {
+        CellProgress::Begun | CellProgress::Finished => {
             command.arg("--resume");
         }
     }
@@ -225,8 +224,7 @@ fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<(Chil
     }
     let errors = log.try_clone().context("the log of a cell")?;
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    let child = command.spawn().with_context(|| format!("starting {}", cell.name))?;
-    Ok((child, Log { path, from }))
+    command.spawn().with_context(|| format!("starting {}", cell.name))
 }
 
 /// Where what a cell says is kept.

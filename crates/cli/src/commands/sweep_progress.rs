@@ -1,18 +1,17 @@
 //! What is seen of a sweep at work: bars on a terminal, lines elsewhere.
 
-use super::train::step_in;
 use crate::duration::brief;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
-use xpr_learn::sweep::Cell;
+use xpr_learn::experiment::sweep::Cell;
+use xpr_run::{Progress, RunFile, RunFolder};
 
 /// How often a line says how far everything is, where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(60);
-/// How often logs are read.
+/// How often the progress of cells is read.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// How long a cell at work took so far, and is to take if that is known.
@@ -23,7 +22,7 @@ pub(super) struct Running<'c> {
     pub(super) cell: &'c Cell,
     pub(super) child: Child,
     start: Instant,
-    log: Log,
+    folder: PathBuf,
     steps: Option<Steps>,
     bar: ProgressBar,
 }
@@ -38,30 +37,12 @@ struct Steps {
     of: usize,
 }
 
-/// What a process writes to a file, from where it was when the process began.
-pub(super) struct Log {
-    pub(super) path: PathBuf,
-    pub(super) from: u64,
-}
-
-impl Log {
-    /// The last step it tells of, and of how many.
-    fn last_step(&self) -> Option<(usize, usize)> {
-        const TAIL: u64 = 8192;
-        let mut file = File::open(&self.path).ok()?;
-        let length = file.metadata().ok()?.len();
-        file.seek(SeekFrom::Start(self.from.max(length.saturating_sub(TAIL)))).ok()?;
-        let mut tail = Vec::new();
-        file.read_to_end(&mut tail).ok()?;
-        String::from_utf8_lossy(&tail).lines().rev().find_map(step_in)
-    }
-}
-
 impl Running<'_> {
     fn look(&mut self) {
-        if let Some((last, of)) = self.log.last_step() {
-            let (first, since) =
-                self.steps.map_or_else(|| (last, Instant::now()), |steps| (steps.first, steps.since));
+        if let Some(Progress { step: last, steps: of, .. }) = progress_of(&self.folder) {
+            // A member of the ensemble is trained before the parser, which begins again at the first step.
+            let same = self.steps.filter(|steps| steps.last <= last);
+            let (first, since) = same.map_or_else(|| (last, Instant::now()), |steps| (steps.first, steps.since));
             if self.steps.is_none() {
                 set_style(&self.bar, "  {bar:20} {pos}/{len} steps  {msg}");
             }
@@ -108,7 +89,7 @@ impl Display {
     }
 
     /// A cell begins.
-    pub(super) fn begins<'c>(&self, cell: &'c Cell, child: Child, log: Log) -> Running<'c> {
+    pub(super) fn begins<'c>(&self, cell: &'c Cell, child: Child, folder: PathBuf) -> Running<'c> {
         let bar = if self.is_terminal {
             self.bars.insert_before(&self.bar, ProgressBar::new(0))
         } else {
@@ -116,7 +97,7 @@ impl Display {
         };
         set_style(&bar, "  {msg}: reading");
         bar.set_message(cell.name.clone());
-        Running { cell, child, start: Instant::now(), log, steps: None, bar }
+        Running { cell, child, start: Instant::now(), folder, steps: None, bar }
     }
 
     /// A cell has ended, and this came of it.
@@ -179,6 +160,11 @@ impl Display {
     }
 }
 
+/// Returns the progress that a cell recorded in its run folder.
+fn progress_of(folder: &Path) -> Option<Progress> {
+    RunFolder::open(folder).ok()?.read_json(RunFile::Progress).ok()
+}
+
 fn set_style(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
@@ -227,20 +213,5 @@ mod tests {
         assert_eq!(left(&[s(100)], &[(s(160), None)], 1, 1), Some(100));
         // It cannot end before the slowest at work.
         assert_eq!(left(&[s(10)], &[(s(10), Some(s(90)))], 1, 4), Some(90));
-    }
-
-    #[test]
-    fn steps_are_read_from_the_end_of_a_log() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cell.log");
-        let before = "step 900/1000  loss 1.0\n";
-        std::fs::write(&path, before).unwrap();
-        let log = Log { path: path.clone(), from: before.len() as u64 };
-        assert_eq!(log.last_step(), None, "that was another process");
-        let long = "x".repeat(10_000);
-        std::fs::write(&path, format!("{before}{long}\nstep 20/1000  loss 0.5  3 ms a step\nnothing\n"))
-            .unwrap();
-        assert_eq!(log.last_step(), Some((20, 1000)));
-        assert_eq!(Log { path: folder.path().join("none"), from: 0 }.last_step(), None);
     }
 }

@@ -7,9 +7,10 @@ use crate::duration::brief;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
-use xpr_learn::{Config, Evaluation, Experiment, Observer, RunFolder, StepReport, tuning};
+use xpr_learn::experiment::tuning;
+use xpr_learn::{Experiment, Observer};
+use xpr_run::{Config, Evaluation, RunFile, RunFolder, StepReport};
 
 /// Examples left out that are listed.
 const SHOWN: usize = 10;
@@ -18,7 +19,7 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
     use_threads(arguments.threads)?;
     let (folder, config) = if arguments.resume {
         let folder = RunFolder::open(&arguments.out)?;
-        let mut config = Config::read(Some(&folder.path("config.toml")), &[])?;
+        let mut config = Config::read(Some(&folder.path(RunFile::Config)), &[])?.config;
         // The data may have moved; the settings have not.
         find_data(&mut config, arguments.experiment.data.as_deref());
         if let Some(embeddings) = &arguments.experiment.embeddings {
@@ -29,7 +30,7 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
         let mut config = read_config(&arguments.experiment)?;
         let folder = RunFolder::create(&arguments.out)?;
         if let Some(weights) = &arguments.tune {
-            config.learn.weight = choose_weight(&config, weights, &arguments.out)?;
+            config.learn.weight = choose_weight(&config, weights, &folder)?;
         }
         (folder, config)
     };
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
 }
 
 /// Tries weights on labeled examples that are held out.
-fn choose_weight(config: &Config, weights: &[f64], folder: &Path) -> Result<f64> {
+fn choose_weight(config: &Config, weights: &[f64], folder: &RunFolder) -> Result<f64> {
     if config.learn.objective.is_none() {
         bail!(
             "there is no weight to choose without an objective; name one with --set learn.objective=sparse"
@@ -85,12 +86,6 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
     Ok(())
 }
 
-/// The step that such a line tells of, and of how many: for those who read the log of a training.
-pub(super) fn step_in(line: &str) -> Option<(usize, usize)> {
-    let (step, steps) = line.strip_prefix("step ")?.split_whitespace().next()?.split_once('/')?;
-    Some((step.parse().ok()?, steps.parse().ok()?))
-}
-
 /// A bar on a terminal, plain lines elsewhere.
 pub(super) struct Progress {
     bar: ProgressBar,
@@ -121,11 +116,11 @@ impl Progress {
             experiment.test_examples().len()
         );
         let _ = writeln!(io::stderr(), "{line}");
-        if let Some(objective) = experiment.config().learn.objective {
-            let reward = experiment.reward().name();
-            let teacher = match experiment.config().learn.committee {
+        if let Some(objective) = experiment.objective() {
+            let reward = experiment.policy().reward().name();
+            let teacher = match experiment.config().learn.ensemble {
                 0 => String::new(),
-                members => format!(", from a committee of {members}"),
+                members => format!(", from an ensemble of {members}"),
             };
             let _ = writeln!(io::stderr(), "learning with {}, reward {reward}{teacher}", objective.name());
         }
@@ -177,13 +172,13 @@ impl Observer for Progress {
                 format!(", {:.0} % covered, gold at {:.1}", 100.0 * gold.coverage, gold.gold_rank)
             });
             format!(
-                "  unlabeled {:.3}, {:.0} % rewarded, mass {:.2}, length ratio {:.2}, gap {:.2}{gold}, {:.0} % known",
+                "  unlabeled {:.3}, {:.0} % rewarded, mass {:.2}, length ratio {:.2}, gap {:.2}{gold}, {:.0} % cached",
                 unlabeled.loss,
                 100.0 * unlabeled.rewarded,
                 unlabeled.mass,
                 unlabeled.length_ratio,
                 unlabeled.gap,
-                100.0 * unlabeled.known
+                100.0 * unlabeled.cached
             )
         });
         self.bar.set_message(format!("loss {:.3}{unlabeled}", self.loss));
@@ -202,14 +197,14 @@ impl Observer for Progress {
     }
 
     fn member(&mut self, member: usize, of: usize) {
-        self.begin(&format!("parser {member} of the committee's {of}, on labels alone"));
+        self.begin(&format!("member {member} of {of} of the ensemble, on the labels only"));
     }
 
-    fn itself(&mut self) {
-        self.begin("the parser itself");
+    fn student(&mut self) {
+        self.begin("the parser that learns from the ensemble");
     }
 
     fn resumed(&mut self, step: usize) {
-        let _ = writeln!(io::stderr(), "going on after step {step}");
+        let _ = writeln!(io::stderr(), "resuming after step {step}");
     }
 }

@@ -1,23 +1,23 @@
-//! Exact MML: the marginal likelihood over a whole space of programs, the yardstick of the others.
+//! Exact MML: the marginal likelihood over a whole space of programs, which the other objectives approximate.
 //!
 //! ```text
 //! loss = −log (P_E / P)     q_i = p_i / P_E on P_E     c_i = p_i / P − q_i
 //! ```
 //!
-//! `P` is the probability of all programs of the space and `P_E` of those that execute. Only a small space can be seen as a whole, such as
+//! `P` is the probability of all programs of the space, and `P_E` of those that execute. Only a small space can be enumerated, such as
 //! the programs of a few actions ([`Grammar::programs`](xpr_lang::Grammar::programs)).
 
 use super::{Candidates, Credit, Seen, log_sum};
 
-/// What exact MML says of a space of programs, all of which are given; none if none of them executes.
+/// Returns the credit of exact MML for all programs of a space, or nothing if none of them executes.
 ///
 /// ```
-/// use xpr_learn::objectives::{Candidates, Objective, exact};
+/// use xpr_learn::objectives::{Candidates, Objective, TopK, exact};
 ///
 /// let space = Candidates { log_probabilities: &[-1.0, -1.5, -3.0], rewarded: &[true, false, true] };
-/// let (all, top_k) = (exact(space).unwrap(), Objective::TopK.credit(space).unwrap());
+/// let (all, top_k) = (exact(space).unwrap(), TopK.credit(space).unwrap());
 /// assert_eq!(all.q, top_k.q);
-/// assert!(all.credit.iter().sum::<f64>().abs() < 1e-12, "what some programs win, others lose");
+/// assert!(all.credit.iter().sum::<f64>().abs() < 1e-12, "the credits cancel");
 /// ```
 pub fn exact(space: Candidates<'_>) -> Option<Credit> {
     let seen = Seen::new(space);

@@ -1,19 +1,30 @@
-//! Repulsion MML: none of the seen non-executable programs is right; everything else may be.
+//! Repulsion MML: none of the seen non-executable programs is right; any other program may be.
 //!
 //! ```text
 //! loss = −log(1 − P_SN)     q_i = p_i / (1 − P_SN) outside P_SN     c_i = p_i / (1 − P_SN) on P_SN
 //! ```
 //!
-//! The unseen programs keep their share, so nothing seen is preferred for being seen.
+//! Unseen programs keep their share, so a program is not preferred for being seen.
 
-use super::{Credit, Seen, log_one_minus_exp};
+use super::{Candidates, Credit, Objective, Seen, log_one_minus_exp};
 
-pub(super) fn credit(seen: &Seen<'_>) -> Credit {
-    let rest = log_one_minus_exp(seen.other);
-    let share = |log: f64| (log - rest).exp();
-    Credit {
-        loss: -rest,
-        q: seen.each(|log, rewarded| if rewarded { share(log) } else { 0.0 }),
-        credit: seen.each(|log, rewarded| if rewarded { 0.0 } else { share(log) }),
+/// Repulsion MML.
+#[derive(Clone, Copy, Debug)]
+pub struct Repulsion;
+
+impl Objective for Repulsion {
+    fn name(&self) -> &'static str {
+        "repulsion"
+    }
+
+    fn credit(&self, candidates: Candidates<'_>) -> Option<Credit> {
+        let seen = Seen::new(candidates);
+        let rest = log_one_minus_exp(seen.other);
+        let share = |log: f64| (log - rest).exp();
+        Some(Credit {
+            loss: -rest,
+            q: seen.each(|log, rewarded| if rewarded { share(log) } else { 0.0 }),
+            credit: seen.each(|log, rewarded| if rewarded { 0.0 } else { share(log) }),
+        })
     }
 }

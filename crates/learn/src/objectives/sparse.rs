@@ -4,27 +4,38 @@
 //! loss = −Σ q_i l_i     q = SparseMax of l over P_SE     c_i = −q_i
 //! ```
 //!
-//! SparseMax is the point of the simplex nearest to `l`: between self-training (all on the best) and top-k (everybody a share).
+//! SparseMax is the point of the simplex nearest to `l`. It lies between self-training, which puts all weight on one program, and
+//! top-k MML, which gives every program a share.
 
-use super::{Credit, Seen};
+use super::{Candidates, Credit, Objective};
 
-pub(super) fn credit(seen: &Seen<'_>) -> Option<Credit> {
-    if !seen.has_executable() {
-        return None;
+/// Sparse MML.
+#[derive(Clone, Copy, Debug)]
+pub struct Sparse;
+
+impl Objective for Sparse {
+    fn name(&self) -> &'static str {
+        "sparse"
     }
-    let logs = seen.candidates.log_probabilities;
-    let rewarded: Vec<usize> = (0..logs.len()).filter(|&index| seen.candidates.rewarded[index]).collect();
-    let among: Vec<f64> = rewarded.iter().map(|&index| logs[index]).collect();
-    let mut q = vec![0.0; logs.len()];
-    for (&index, share) in rewarded.iter().zip(sparsemax(&among)) {
-        q[index] = share;
+
+    fn credit(&self, candidates: Candidates<'_>) -> Option<Credit> {
+        let logs = candidates.log_probabilities;
+        let rewarded: Vec<usize> = (0..logs.len()).filter(|&index| candidates.rewarded[index]).collect();
+        if rewarded.is_empty() {
+            return None;
+        }
+        let among: Vec<f64> = rewarded.iter().map(|&index| logs[index]).collect();
+        let mut q = vec![0.0; logs.len()];
+        for (&index, share) in rewarded.iter().zip(sparsemax(&among)) {
+            q[index] = share;
+        }
+        // A log-probability of −∞ has q = 0 and adds nothing.
+        let loss = q.iter().zip(logs).filter(|(q, _)| **q > 0.0).map(|(q, log)| -q * log).sum();
+        Some(Credit { loss, credit: q.iter().map(|q| 0.0 - q).collect(), q })
     }
-    // Where q is 0 a log-probability of −∞ must not count.
-    let loss = q.iter().zip(logs).filter(|(q, _)| **q > 0.0).map(|(q, log)| -q * log).sum();
-    Some(Credit { loss, credit: q.iter().map(|q| 0.0 - q).collect(), q })
 }
 
-/// The Euclidean projection of `z` onto the probability simplex: `max(z − τ, 0)`, with τ such that it sums to 1.
+/// Returns the Euclidean projection of `z` onto the probability simplex: `max(z − τ, 0)`, with τ such that it sums to 1.
 pub fn sparsemax(z: &[f64]) -> Vec<f64> {
     let mut sorted = z.to_vec();
     sorted.sort_by(|left, right| right.total_cmp(left));

@@ -1,12 +1,11 @@
 use super::*;
-use crate::Task;
-use crate::world::KnowledgeWorld;
+use crate::task::{KnowledgeWorld, Task};
 use xpr_exec::overnight;
 use xpr_lang::Program;
 use xpr_nn::{Gradients, Random};
 use xpr_parser::{Model, ModelConfig, TrainableParser, Weighted};
 
-/// Log-probabilities and rewards drawn at random; the mass of all is `mass`.
+/// Draws log-probabilities and rewards; the probabilities sum to `mass`.
 fn random_candidates(random: Random, count: usize, mass: f64) -> (Vec<f64>, Vec<bool>) {
     let weights: Vec<f64> = (0..count as u64).map(|i| random.uniform(i) + 0.01).collect();
     let total: f64 = weights.iter().sum();
@@ -17,7 +16,7 @@ fn random_candidates(random: Random, count: usize, mass: f64) -> (Vec<f64>, Vec<
     (logs, rewarded)
 }
 
-fn credit(objective: Objective, logs: &[f64], rewarded: &[bool]) -> Option<Credit> {
+fn credit(objective: &dyn Objective, logs: &[f64], rewarded: &[bool]) -> Option<Credit> {
     objective.credit(Candidates { log_probabilities: logs, rewarded })
 }
 
@@ -25,28 +24,50 @@ fn close(left: f64, right: f64) -> bool {
     (left - right).abs() <= 1e-6 * (1.0 + left.abs().max(right.abs()))
 }
 
-/// The loss as a function of the log-probabilities, what is constant in the E-step held at `constant`.
-fn loss(objective: Objective, constant: &[f64], logs: &[f64], rewarded: &[bool]) -> f64 {
-    let at = credit(objective, constant, rewarded).unwrap();
-    let mass = |keep: &dyn Fn(usize) -> bool, logs: &[f64]| -> f64 {
-        (0..logs.len()).filter(|&i| keep(i)).map(|i| logs[i].exp()).sum()
+/// The loss of an objective, written down from the paper and independent of the code under test. What the E-step holds
+/// constant is computed from `constant`.
+fn loss(objective: &dyn Objective, constant: &[f64], logs: &[f64], rewarded: &[bool]) -> f64 {
+    let indices = |wanted: bool| (0..logs.len()).filter(move |&i| rewarded[i] == wanted);
+    let mass = |indices: &mut dyn Iterator<Item = usize>, logs: &[f64]| -> f64 {
+        indices.map(|i| logs[i].exp()).sum()
     };
-    match objective {
-        Objective::SelfTraining | Objective::Sparse | Objective::Reinforce => {
-            at.q.iter().zip(logs).map(|(q, log)| -q * log).sum()
+    let cross_entropy = |q: &dyn Fn(usize) -> f64| -> f64 { indices(true).map(|i| -q(i) * logs[i]).sum() };
+    match objective.name() {
+        "self-training" => {
+            let best = indices(true).max_by(|&i, &j| constant[i].total_cmp(&constant[j])).unwrap();
+            -logs[best]
         }
-        Objective::TopK => -mass(&|i| rewarded[i], logs).ln(),
-        Objective::Repulsion => -(1.0 - mass(&|i| !rewarded[i], logs)).ln(),
-        Objective::Gentle => {
-            let seen = mass(&|_| true, constant);
-            -seen * mass(&|i| rewarded[i], logs).ln() - (1.0 - seen) * (1.0 - mass(&|_| true, logs)).ln()
+        "top-k" => -mass(&mut indices(true), logs).ln(),
+        "repulsion" => -(1.0 - mass(&mut indices(false), logs)).ln(),
+        "gentle" => {
+            let seen = mass(&mut (0..logs.len()), constant);
+            let unseen = 1.0 - mass(&mut (0..logs.len()), logs);
+            -seen * mass(&mut indices(true), logs).ln() - (1.0 - seen) * unseen.ln()
         }
+        "sparse" => {
+            let threshold = sparsemax_threshold(&indices(true).map(|i| constant[i]).collect::<Vec<_>>());
+            cross_entropy(&|i| (constant[i] - threshold).max(0.0))
+        }
+        "reinforce" => cross_entropy(&|i| constant[i].exp()),
+        other => panic!("write down the loss of {other}"),
     }
+}
+
+/// The threshold of SparseMax by bisection, rather than by sorting as in the code under test.
+fn sparsemax_threshold(z: &[f64]) -> f64 {
+    let most = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut low, mut high) = (most - 1.0, most);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        let sum: f64 = z.iter().map(|z| (z - middle).max(0.0)).sum();
+        if sum > 1.0 { low = middle } else { high = middle }
+    }
+    high
 }
 
 #[test]
 fn credit_is_the_derivative_of_the_loss() {
-    for (number, objective) in Objective::ALL.into_iter().enumerate() {
+    for (number, objective) in ALL.into_iter().enumerate() {
         for trial in 0..20 {
             let random = Random::new(trial).stream(number as u64);
             let (logs, rewarded) =
@@ -78,27 +99,27 @@ fn the_identities_of_the_paper_hold() {
         let executable: f64 =
             p.iter().zip(&rewarded).filter(|(_, rewarded)| **rewarded).map(|(p, _)| p).sum();
         let other: f64 = p.iter().sum::<f64>() - executable;
-        let get = |objective| credit(objective, &logs, &rewarded).unwrap();
+        let get = |objective: &dyn Objective| credit(objective, &logs, &rewarded).unwrap();
 
-        // Top-k's credit is the E-step's posterior over seen executable programs.
-        for (index, q) in get(Objective::TopK).q.iter().enumerate() {
+        // Top-k: q is the posterior over seen executable programs.
+        for (index, q) in get(&TopK).q.iter().enumerate() {
             assert!(close(*q, if rewarded[index] { p[index] / executable } else { 0.0 }));
         }
-        // Repulsion: q moves the mass of what is seen and wrong to all the rest, in proportion.
-        let repulsion = get(Objective::Repulsion);
+        // Repulsion: q moves the mass of seen non-executable programs to all others, in proportion.
+        let repulsion = get(&Repulsion);
         let kept: f64 = repulsion.q.iter().sum();
         let unseen = (1.0 - executable - other) / (1.0 - other);
         assert!(close(kept + unseen, 1.0));
-        // Gentle: q conserves the seen mass, so the unseen mass stays what it is.
-        assert!(close(get(Objective::Gentle).q.iter().sum(), executable + other));
-        assert!(close(get(Objective::Gentle).credit.iter().sum(), 0.0));
-        // Sparse lies between self-training and top-k: at least as peaked as one, at most as the other.
-        let peak = |objective| get(objective).q.into_iter().fold(0.0, f64::max);
-        assert!(peak(Objective::SelfTraining) >= peak(Objective::Sparse) - 1e-12);
-        assert!(close(get(Objective::Sparse).q.iter().sum(), 1.0));
-        let support = |objective| get(objective).q.iter().filter(|q| **q > 0.0).count();
-        assert!(support(Objective::SelfTraining) <= support(Objective::Sparse));
-        assert!(support(Objective::Sparse) <= support(Objective::TopK));
+        // Gentle: q conserves the seen mass, and so the unseen mass.
+        assert!(close(get(&Gentle).q.iter().sum(), executable + other));
+        assert!(close(get(&Gentle).credit.iter().sum(), 0.0));
+        // Sparse is at most as peaked as self-training, and its support is between those of self-training and top-k.
+        let peak = |objective: &dyn Objective| get(objective).q.into_iter().fold(0.0, f64::max);
+        assert!(peak(&SelfTraining) >= peak(&Sparse) - 1e-12);
+        assert!(close(get(&Sparse).q.iter().sum(), 1.0));
+        let support = |objective: &dyn Objective| get(objective).q.iter().filter(|q| **q > 0.0).count();
+        assert!(support(&SelfTraining) <= support(&Sparse));
+        assert!(support(&Sparse) <= support(&TopK));
     }
 }
 
@@ -115,7 +136,7 @@ fn with_every_program_seen_top_k_is_exact_marginal_likelihood() {
     let exact = |scores: &[f64]| -> Credit {
         exact(Candidates { log_probabilities: &logs(scores), rewarded: &rewarded }).unwrap()
     };
-    let found = credit(Objective::TopK, &logs(&scores), &rewarded).unwrap();
+    let found = credit(&TopK, &logs(&scores), &rewarded).unwrap();
     assert!(close(found.loss, exact(&scores).loss));
     let p: Vec<f64> = logs(&scores).iter().map(|log| log.exp()).collect();
     for index in 0..10 {
@@ -128,8 +149,8 @@ fn with_every_program_seen_top_k_is_exact_marginal_likelihood() {
         };
         assert!((through - (at(1e-6) - at(-1e-6)) / 2e-6).abs() < 1e-6);
         assert!((through - exact(&scores).credit[index]).abs() < 1e-6);
-        // And all of it seen, repulsion has the same gradient: 1 − P_SN is P_SE.
-        let repulsion = credit(Objective::Repulsion, &logs(&scores), &rewarded).unwrap();
+        // With the whole space seen, repulsion has the same gradient: 1 − P_SN is P_SE.
+        let repulsion = credit(&Repulsion, &logs(&scores), &rewarded).unwrap();
         let other: f64 = repulsion.credit[index] - p[index] * repulsion.credit.iter().sum::<f64>();
         assert!((through - other).abs() < 1e-5);
     }
@@ -169,7 +190,7 @@ fn extremes_give_finite_numbers() {
         (&[-1000.0, -1000.0, -1000.0], &[true, false, true]),
     ];
     for (logs, rewarded) in cases {
-        for objective in Objective::ALL {
+        for objective in ALL {
             match credit(objective, logs, rewarded) {
                 Some(found) => {
                     let all = found.q.iter().chain(&found.credit).chain([&found.loss]);
@@ -178,19 +199,20 @@ fn extremes_give_finite_numbers() {
                         "{objective:?} {logs:?} {rewarded:?}: {found:?}"
                     );
                 }
-                None => assert!(!rewarded.contains(&true) && objective != Objective::Repulsion),
+                None => assert!(!rewarded.contains(&true) && objective.name() != "repulsion"),
             }
         }
     }
-    // All executable: nothing to repel, and nothing to move gently.
-    for objective in [Objective::Repulsion, Objective::Gentle] {
+    // If all candidates are executable, repulsion and gentle change nothing.
+    for objective in [&Repulsion as &dyn Objective, &Gentle] {
         let found = credit(objective, &[-1.0, -2.0], &[true, true]).unwrap();
         assert!(found.credit.iter().all(|credit| credit.abs() < 1e-12), "{objective:?}");
     }
-    assert!(credit(Objective::Repulsion, &[], &[]).unwrap().credit.is_empty());
+    assert!(credit(&Repulsion, &[], &[]).unwrap().credit.is_empty());
 }
 
-/// All programs of up to five actions about a world, as an untrained parser thinks of them, likeliest first, and which find something.
+/// Returns the log-probabilities of all programs of up to five actions under an untrained parser, the most probable first, and
+/// whether each finds something.
 fn small_space() -> (Vec<f64>, Vec<bool>) {
     let world = overnight::world("calendar").unwrap();
     let task = Task::new(Box::new(KnowledgeWorld::new(world, &[])), []).unwrap();
@@ -210,10 +232,10 @@ fn small_space() -> (Vec<f64>, Vec<bool>) {
         programs.iter().map(|program| Weighted { question: 0, program, weight: 1.0 }).collect();
     let reading = model.read(&[&question], &[1], Random::new(3), 1);
     let logs = reading.gradient(&weighted, &mut Gradients::default());
-    let mut runner = task.runner().unwrap();
+    let mut executor = task.executor().unwrap();
     let finds = programs.iter().map(|program| {
         let text = task.text(program, &question);
-        task.finds(&text, &runner.execute(&text))
+        task.finds_something(&text, &executor.execute(&text))
     });
     let mut space: Vec<(f64, bool)> = logs.iter().map(|log| f64::from(*log)).zip(finds).collect();
     space.sort_by(|(left, _), (right, _)| right.total_cmp(left));
@@ -227,10 +249,10 @@ fn the_more_is_seen_the_nearer_is_top_k_to_exact() {
     let whole = exact(Candidates { log_probabilities: &logs, rewarded: &rewarded }).unwrap();
     let mut last = f64::INFINITY;
     for seen in [logs.len() / 8, logs.len() / 4, logs.len() / 2, logs.len()] {
-        let found = credit(Objective::TopK, &logs[..seen], &rewarded[..seen]).unwrap();
+        let found = credit(&TopK, &logs[..seen], &rewarded[..seen]).unwrap();
         let unseen: f64 = whole.q[seen..].iter().sum();
         let apart: f64 = found.q.iter().zip(&whole.q).map(|(own, exact)| (own - exact).abs()).sum();
-        // What is not seen is what the posterior of the seen has too much of.
+        // The posterior over the seen programs has the unseen mass too much.
         assert!(close(apart, unseen) && apart < last, "{seen}: {apart} {unseen}");
         last = apart;
     }

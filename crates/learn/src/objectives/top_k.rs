@@ -4,13 +4,24 @@
 //! loss = −log P_SE     q_i = p_i / P_SE     c_i = −q_i         on P_SE
 //! ```
 
-use super::{Credit, Seen};
+use super::{Candidates, Credit, Objective, Seen};
 
-pub(super) fn credit(seen: &Seen<'_>) -> Option<Credit> {
-    let q = seen.posterior();
-    seen.has_executable().then(|| Credit {
-        loss: -seen.executable,
-        credit: q.iter().map(|q| -q).collect(),
-        q,
-    })
+/// Top-k MML.
+#[derive(Clone, Copy, Debug)]
+pub struct TopK;
+
+impl Objective for TopK {
+    fn name(&self) -> &'static str {
+        "top-k"
+    }
+
+    fn credit(&self, candidates: Candidates<'_>) -> Option<Credit> {
+        let seen = Seen::new(candidates);
+        let q = seen.posterior();
+        seen.has_executable().then(|| Credit {
+            loss: -seen.executable,
+            credit: q.iter().map(|q| -q).collect(),
+            q,
+        })
+    }
 }

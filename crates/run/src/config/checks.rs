@@ -60,8 +60,7 @@ impl Config {
         ] {
             holds(value >= 0.0 && value.is_finite(), key, value, "expected a number from 0 on")?;
         }
-        for (key, value) in
-            [("learn.temperature", learn.temperature), ("eval.temperature", eval.temperature)]
+        for (key, value) in [("learn.temperature", learn.temperature), ("eval.temperature", eval.temperature)]
         {
             holds(value > 0.0 && value.is_finite(), key, value, "expected a number above 0")?;
         }

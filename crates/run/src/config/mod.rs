@@ -280,10 +280,7 @@ impl Default for EvalConfig {
 mod none_or_name {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(
-        name: &Option<String>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(name: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(name.as_deref().unwrap_or("none"))
     }
 

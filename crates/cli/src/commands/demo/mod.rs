@@ -8,7 +8,7 @@ mod running;
 mod text;
 
 use super::train::Progress;
-use super::{use_threads, write_json};
+use super::{use_threads, with_notices, write_json};
 use crate::arguments::DemoArguments;
 use anyhow::{Context, Result};
 use running::Running;
@@ -17,15 +17,15 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use xpr_data::EXPERIMENT;
-use xpr_learn::objectives::Objective;
-use xpr_learn::{Config, Evaluation, Experiment, Ranked, RunFolder, TrainedRun, member_seed};
+use xpr_data::{EXPERIMENT, write_file};
+use xpr_learn::experiment::member_seed;
+use xpr_learn::{Experiment, TrainedRun};
 use xpr_parser::Parser;
-use xpr_report::{Report, write_file};
+use xpr_report::Report;
+use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};
 
 /// The objectives that the paper compares.
-const COMPARED: [Objective; 5] =
-    [Objective::SelfTraining, Objective::TopK, Objective::Repulsion, Objective::Gentle, Objective::Sparse];
+const COMPARED: [&str; 5] = ["self-training", "top-k", "repulsion", "gentle", "sparse"];
 
 /// All that the demo found out.
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ struct Findings {
 /// A parser of the comparison.
 #[derive(Serialize)]
 struct Trained {
-    name: &'static str,
+    name: String,
     run: PathBuf,
     labeled: usize,
     unlabeled: usize,
@@ -61,7 +61,7 @@ struct Trained {
 struct Answer {
     question: &'static str,
     /// The program it chooses.
-    chosen: Ranked,
+    chosen: ExecutedCandidate,
     milliseconds: f64,
 }
 
@@ -83,10 +83,10 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     text::running(told, &running)?;
 
     let mut runs = vec![lower];
-    let objectives = if arguments.all { &COMPARED[..] } else { &[Objective::Sparse] };
+    let objectives = if arguments.all { &COMPARED[..] } else { &["sparse"] };
     for objective in objectives {
-        let experiment = demo.experiment(&[&format!("learn.objective={}", objective.name())])?;
-        let trained = demo.train(text::title(*objective), objective.name(), &experiment)?;
+        let experiment = demo.experiment(&[&format!("learn.objective={objective}")])?;
+        let trained = demo.train(&text::title(objective), objective, &experiment)?;
         text::trained(told, &trained)?;
         runs.push(trained);
     }
@@ -101,7 +101,8 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     text::answers(told, &answers)?;
     let report = demo.folder.join("report.html");
     let folders: Vec<PathBuf> = runs.iter().map(|trained| trained.run.clone()).collect();
-    write_file(&report, &Report::read(&folders, None)?.to_html())?;
+    write_file(&report, Report::read(&folders, None)?.to_html().as_bytes())
+        .with_context(|| report.display().to_string())?;
     text::next(told, &demo.folder, &learned, &report)?;
     let seconds = start.elapsed().as_secs_f64();
     text::time(told, seconds)?;
@@ -148,29 +149,25 @@ impl<'a> Demo<'a> {
         let mut all = vec![format!("train.seed={}", self.arguments.seed)];
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
-        let config = Config::read(Some(&self.folder.join(EXPERIMENT)), &all)?;
+        let config = with_notices(Config::read(Some(&self.folder.join(EXPERIMENT)), &all)?);
         // All objectives hear the same committee.
         Ok(Experiment::load(config)?.with_members(Some(self.runs().join("members"))))
     }
 
     /// Trains a parser; or goes on with it, or takes it as it is, if that was begun or done before.
-    fn train(&self, name: &'static str, folder: &str, experiment: &Experiment) -> Result<Trained> {
+    fn train(&self, name: &str, folder: &str, experiment: &Experiment) -> Result<Trained> {
         let path = self.runs().join(folder);
         let before = RunFolder::open(&path).ok();
         let before = before.filter(|run| {
-            Config::read(Some(&run.path("config.toml")), &[])
-                .is_ok_and(|before| before == *experiment.config())
+            Config::read(Some(&run.path(RunFile::Config)), &[])
+                .is_ok_and(|before| before.config == *experiment.config())
         });
         if before.is_none() {
             forget(&path)?;
         }
         let start = Instant::now();
         let (evaluation, run, seconds) = match before {
-            Some(run) if run.has("evaluation.json") => {
-                let evaluation = serde_json::from_slice(&run.read("evaluation.json")?)
-                    .with_context(|| run.path("evaluation.json").display().to_string())?;
-                (evaluation, run, None)
-            }
+            Some(run) if run.is_finished() => (run.read_json(RunFile::Evaluation)?, run, None),
             before => {
                 let resume = before.is_some();
                 let run = before.map_or_else(|| RunFolder::create(&path), Ok)?;
@@ -181,9 +178,9 @@ impl<'a> Demo<'a> {
             }
         };
         Ok(Trained {
-            name,
+            name: name.to_owned(),
             labeled: experiment.train_examples().len(),
-            unlabeled: match experiment.config().learn.objective {
+            unlabeled: match experiment.objective() {
                 Some(_) => experiment.unlabeled_examples().len(),
                 None => 0,
             },
@@ -224,27 +221,28 @@ fn right_answers(run: &RunFolder) -> Result<Vec<bool>> {
     struct Line {
         correct: bool,
     }
-    let content = run.read("predictions.jsonl")?;
+    let content = run.read(RunFile::Predictions)?;
     let lines = serde_json::Deserializer::from_slice(&content).into_iter::<Line>();
     let right: Result<Vec<bool>, _> = lines.map(|line| line.map(|line| line.correct)).collect();
-    right.with_context(|| run.path("predictions.jsonl").display().to_string())
+    right.with_context(|| run.path(RunFile::Predictions).display().to_string())
 }
 
 /// Asks a trained parser questions that are new to it.
 fn ask(run: &Path) -> Result<Vec<Answer>> {
     let run = TrainedRun::open(run)?;
     let (task, parser) = (&run.task, run.parser());
-    let mut ranker = run.ranker()?;
+    let mut chooser = run.chooser()?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
         let start = Instant::now();
         let asked = task.question(question);
         let candidates = parser.candidates(&[&asked], run.config.eval.beam);
         let found = candidates.first().map_or(&[][..], Vec::as_slice);
-        let (chosen, mut ranked) = ranker.rank(&asked, found);
+        let mut answer = chooser.choose(&asked, found);
         let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
-        if chosen < ranked.len() {
-            answers.push(Answer { question, chosen: ranked.swap_remove(chosen).0, milliseconds });
+        if answer.chosen < answer.candidates.len() {
+            let chosen = answer.candidates.swap_remove(answer.chosen);
+            answers.push(Answer { question, chosen, milliseconds });
         }
     }
     Ok(answers)

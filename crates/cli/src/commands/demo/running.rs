@@ -4,8 +4,10 @@ use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
 use xpr_data::pairs;
-use xpr_learn::{Experiment, Judge, Ranked, Ranker, TrainedRun};
+use xpr_learn::inference::AnswerChooser;
+use xpr_learn::{Experiment, TrainedRun};
 use xpr_parser::Parser;
+use xpr_run::ExecutedCandidate;
 
 /// Examples that are shown.
 const SHOWN: usize = 3;
@@ -31,9 +33,9 @@ pub(super) struct Running {
 pub(super) struct Changed {
     pub(super) question: String,
     /// The likeliest candidate, which is not rewarded.
-    pub(super) first: Ranked,
+    pub(super) first: ExecutedCandidate,
     /// The likeliest of those that are.
-    pub(super) instead: Ranked,
+    pub(super) instead: ExecutedCandidate,
     pub(super) right: bool,
 }
 
@@ -41,14 +43,14 @@ impl Running {
     /// Has the parser of a run look for programs for the unlabeled questions of an experiment, and runs them.
     pub(super) fn observe(run: &Path, experiment: &Experiment) -> Result<Self> {
         let TrainedRun { config, task, model, .. } = TrainedRun::open(run)?;
-        let reward = experiment.success();
+        let success = experiment.success_by_labels();
         // As training reads them: the labeled ones come first.
         let pairs = pairs::read(&config.data.folder.join(&config.data.labeled))?;
         let unlabeled = &pairs[pairs.len() - experiment.unlabeled_examples().len()..];
-        let judge = Judge::new(&task, reward, reward)?;
-        let (mut ranker, mut runner) = (Ranker::new(&task, reward)?, task.patient_runner()?);
+        let mut chooser = AnswerChooser::new(&task, success)?;
+        let mut executor = task.patient_executor()?;
         let mut running = Running {
-            reward: reward.name(),
+            reward: success.reward().name(),
             questions: unlabeled.len(),
             candidates: 0,
             rewarded: 0,
@@ -61,22 +63,24 @@ impl Running {
             let asked: Vec<_> = questions.iter().collect();
             let found = model.candidates(&asked, config.learn.beam);
             for ((pair, question), candidates) in pairs.iter().zip(&questions).zip(&found) {
-                let (_, ranked) = ranker.rank(question, candidates);
-                let rewarded: Vec<bool> =
-                    ranked.iter().map(|(ranked, outcome)| judge.accepts(&ranked.program, outcome)).collect();
+                let executed = chooser.choose(question, candidates).candidates;
+                let rewarded: Vec<bool> = executed
+                    .iter()
+                    .map(|candidate| success.accepts(&task, &candidate.program, &candidate.outcome))
+                    .collect();
                 running.candidates += rewarded.len();
                 running.rewarded += rewarded.iter().filter(|rewarded| **rewarded).count();
                 let Some(best) = rewarded.iter().position(|rewarded| *rewarded).filter(|&best| best > 0)
                 else {
                     continue;
                 };
-                let right = task.answers(&runner.execute(&pair.program), &ranked[best].1);
+                let right = task.is_same_answer(&executor.execute(&pair.program), &executed[best].outcome);
                 running.changed += 1;
                 running.changed_to_right += usize::from(right);
                 running.show(Changed {
                     question: pair.utterance.clone(),
-                    first: ranked[0].0.clone(),
-                    instead: ranked[best].0.clone(),
+                    first: executed[0].clone(),
+                    instead: executed[best].clone(),
                     right,
                 });
             }
@@ -86,7 +90,7 @@ impl Running {
 
     /// Keeps an example if there is room, rather of another kind than those there are.
     fn show(&mut self, changed: Changed) {
-        let grade = |changed: &Changed| changed.first.outcome.split('\t').next().map(str::to_owned);
+        let grade = |changed: &Changed| changed.first.outcome.grade();
         if self.examples.len() < SHOWN {
             self.examples.push(changed);
         } else if self.examples.iter().all(|shown| grade(shown) != grade(&changed)) {

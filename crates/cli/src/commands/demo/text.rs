@@ -5,22 +5,18 @@ use crate::table;
 use anyhow::Result;
 use std::io::Write;
 use std::path::Path;
+use xpr_exec::Outcome;
 use xpr_exec::sqlite::answer_rows;
 use xpr_learn::Experiment;
-use xpr_learn::objectives::Objective;
 
 /// Rows of an answer that are shown.
 const SHOWN_ROWS: usize = 4;
 
 /// What an objective is called in the paper.
-pub(super) fn title(objective: Objective) -> &'static str {
+pub(super) fn title(objective: &str) -> String {
     match objective {
-        Objective::SelfTraining => "self-training",
-        Objective::TopK => "top-k MML",
-        Objective::Repulsion => "repulsion MML",
-        Objective::Gentle => "gentle MML",
-        Objective::Sparse => "sparse MML",
-        Objective::Reinforce => "REINFORCE",
+        "self-training" => objective.to_owned(),
+        _ => format!("{objective} MML"),
     }
 }
 
@@ -97,7 +93,7 @@ pub(super) fn comparison(out: &mut dyn Write, runs: &[Trained]) -> Result<()> {
         .iter()
         .map(|run| {
             let mut row = vec![
-                run.name.to_owned(),
+                run.name.clone(),
                 run.labeled.to_string(),
                 run.unlabeled.to_string(),
                 format!("{:.1} %", 100.0 * run.evaluation.accuracy),
@@ -153,9 +149,9 @@ pub(super) fn time(out: &mut dyn Write, seconds: f64) -> Result<()> {
 }
 
 /// An outcome, a few rows of it if it has many.
-fn outcome(printed: &str) -> String {
-    match printed.split_once('\t') {
-        Some(("value", answer)) => {
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Value(answer) => {
             let rows: Vec<String> =
                 answer_rows(answer).unwrap_or_default().iter().map(|row| row.join(", ")).collect();
             let shown = rows[..rows.len().min(SHOWN_ROWS)].join(" | ");
@@ -164,8 +160,7 @@ fn outcome(printed: &str) -> String {
                 more => format!("{shown} | … and {more} more"),
             }
         }
-        Some(("empty", _)) => "finds nothing".to_owned(),
-        Some((grade, reason)) => format!("{}: {reason}", grade.replace('-', " ")),
-        None => printed.to_owned(),
+        Outcome::Empty => "finds nothing".to_owned(),
+        failed => format!("{}: {}", failed.grade().replace('-', " "), failed.text()),
     }
 }

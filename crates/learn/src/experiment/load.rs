@@ -1,0 +1,219 @@
+//! Loading the data of an experiment.
+
+use super::error::ExperimentError;
+use crate::objectives::{self, Objective};
+use crate::reward::{Judge, RewardPolicy, Success};
+use crate::task::dataset::{Examples, open_world};
+use crate::task::division::{Division, evaluated_examples};
+use crate::task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
+use crate::teacher::{EStep, NoisyChannel, OwnSearch};
+use crate::training::{RandomStream, Trainer};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use xpr_data::Embeddings;
+use xpr_parser::Model;
+use xpr_run::{Config, Dataset, Reward};
+use xpr_text::tokenize;
+
+/// An experiment whose data are loaded.
+#[derive(Debug)]
+pub struct Experiment {
+    config: Config,
+    task: Task,
+    embeddings: Embeddings,
+    train: Vec<LabeledExample>,
+    left_out: Vec<LeftOut>,
+    unlabeled: Vec<UnlabeledExample>,
+    test: Vec<TestExample>,
+    /// What labels ask of a program.
+    by_labels: Success,
+    /// The folder of the ensemble, if it is not in the run's own.
+    members: Option<PathBuf>,
+}
+
+impl Experiment {
+    /// Loads the data of an experiment.
+    ///
+    /// # Errors
+    /// If the settings or the data have an error.
+    pub fn load(config: Config) -> Result<Self, ExperimentError> {
+        Experiment::load_watched(config, &mut |_, _| {})
+    }
+
+    /// Loads the data of an experiment. Labeled programs are run, which takes a while on a large database: `watch` is called with the
+    /// number of programs run so far, and of all.
+    ///
+    /// # Errors
+    /// If the settings or the data have an error.
+    pub fn load_watched(
+        config: Config,
+        watch: &mut (dyn FnMut(usize, usize) + Send),
+    ) -> Result<Self, ExperimentError> {
+        if let Some(name) = &config.learn.objective {
+            objectives::named(name)?;
+        }
+        let examples = Examples::read(&config.data)?;
+        let division = Division::new(&config.data, examples.train.len())?;
+        let embeddings = match config.data.embeddings.as_os_str().is_empty() {
+            true => Embeddings::default(),
+            false => Embeddings::open(&config.data.embeddings)?,
+        };
+        // Held-out examples teach nothing, not even constants. The words of all questions are known.
+        let world = open_world(&config.data, &examples.train[..division.labeled])?;
+        let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
+        let task = Task::new(world, embeddings.words.iter().cloned().chain(words))?;
+
+        let evaluated = evaluated_examples(&config.data, &examples)?;
+        let hidden = &examples.train[division.rest..];
+        let programs = division.labeled + hidden.len() + evaluated.len();
+        let watched = Mutex::new((0, watch));
+        let done = || {
+            let (ran, watch) = &mut *watched.lock().unwrap_or_else(PoisonError::into_inner);
+            *ran += 1;
+            watch(*ran, programs);
+        };
+        let (train, left_out) = task.label(&examples.train[..division.labeled], &done)?;
+        let left_out = checked(&config, &train, left_out, division.labeled)?;
+        let answered = (hidden.len() as f64 * config.data.answered).round() as usize;
+        let hidden = task.test(hidden, &done)?.into_iter().enumerate();
+        let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
+        let bare = examples.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
+        let unlabeled = hidden.chain(bare).collect();
+        let test = task.test(evaluated, &done)?;
+
+        let finds = |example: &LabeledExample| {
+            task.finds_something(&task.text(&example.program, &example.question), &example.outcome)
+        };
+        let by_labels = Success::from_labels(train.iter().map(finds));
+        let mut experiment = Experiment {
+            config,
+            task,
+            embeddings,
+            train,
+            left_out,
+            unlabeled,
+            test,
+            by_labels,
+            members: None,
+        };
+        // The run records what `auto` is, because its labels may be gone when it is opened again.
+        if experiment.config.eval.prefer == Reward::Auto {
+            experiment.config.eval.prefer = by_labels.reward();
+        }
+        Ok(experiment)
+    }
+
+    /// Returns the settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the task.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Returns the labeled training examples.
+    pub fn train_examples(&self) -> &[LabeledExample] {
+        &self.train
+    }
+
+    /// Returns the labeled examples whose program the grammar cannot write.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Returns the unlabeled training questions.
+    pub fn unlabeled_examples(&self) -> &[UnlabeledExample] {
+        &self.unlabeled
+    }
+
+    /// Returns the examples to evaluate on: the test examples, or the held-out ones.
+    pub fn test_examples(&self) -> &[TestExample] {
+        &self.test
+    }
+
+    /// Returns what labels ask of a program.
+    pub fn success_by_labels(&self) -> Success {
+        self.by_labels
+    }
+
+    /// Returns the reward policy of the settings.
+    pub fn policy(&self) -> RewardPolicy {
+        let learn = &self.config.learn;
+        RewardPolicy::new(learn.reward, self.by_labels, learn.ensemble > 0)
+    }
+
+    /// Returns the objective of the settings, if there is one.
+    pub fn objective(&self) -> Option<&'static dyn Objective> {
+        let name = self.config.learn.objective.as_deref()?;
+        objectives::named(name).ok()
+    }
+
+    /// Keeps the members of the ensemble in a folder that several runs share.
+    pub fn with_members(self, folder: Option<PathBuf>) -> Self {
+        Experiment { members: folder, ..self }
+    }
+
+    pub(super) fn shared_members(&self) -> Option<&Path> {
+        self.members.as_deref()
+    }
+
+    /// Returns a trainer before its first step.
+    pub fn trainer(&self) -> Trainer {
+        self.trainer_with(&self.config)
+    }
+
+    pub(super) fn trainer_with(&self, config: &Config) -> Trainer {
+        Trainer::new(config.train.clone(), &config.learn, self.untrained(config))
+    }
+
+    /// Returns a model with its initial weights.
+    pub(super) fn untrained(&self, config: &Config) -> Model {
+        let seed = config.train.seed;
+        let vectors = RandomStream::WordVectors.of(seed);
+        let words = self.task.word_table(&self.embeddings, config.model.word, vectors);
+        Model::new(config.model.clone(), self.task.scene().clone(), words, RandomStream::Weights.of(seed))
+    }
+
+    /// Returns the E-step of the settings, if there is an objective.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn e_step(&self) -> Result<Option<EStep<'_>>, TaskError> {
+        let Some(objective) = self.objective() else { return Ok(None) };
+        let judge = Judge::new(&self.task, self.policy())?;
+        Ok(Some(EStep::new(objective, self.config.learn.fallback, judge)))
+    }
+
+    /// Returns the paper's teacher, the parser's own search, if there is an objective.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn own_search(&self) -> Result<Option<OwnSearch<'_>>, TaskError> {
+        Ok(self.e_step()?.map(|e_step| OwnSearch::new(e_step, &self.config.learn)))
+    }
+
+    /// Trains a noisy channel on the labels.
+    pub(super) fn noisy_channel(&self) -> NoisyChannel {
+        let labeled = self.train.iter().map(|example| &example.question);
+        let unlabeled = self.unlabeled.iter().map(|example| &example.question);
+        NoisyChannel::learn(&self.task, &self.train, labeled.chain(unlabeled))
+    }
+}
+
+/// Checks that there is something to learn from. The grammar must write every program of a benchmark, but not every query of a user.
+fn checked(
+    config: &Config,
+    train: &[LabeledExample],
+    mut left_out: Vec<LeftOut>,
+    examples: usize,
+) -> Result<Vec<LeftOut>, ExperimentError> {
+    if config.data.dataset == Dataset::Overnight && !left_out.is_empty() {
+        return Err(ExperimentError::LeftOut(left_out.swap_remove(0)));
+    }
+    if train.is_empty() {
+        return Err(ExperimentError::AllLeftOut { examples, first: left_out.into_iter().next() });
+    }
+    Ok(left_out)
+}

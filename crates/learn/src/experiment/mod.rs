@@ -1,0 +1,20 @@
+//! A whole experiment: load the data, train, evaluate, and record all of it in a run folder.
+
+mod card;
+mod error;
+mod load;
+mod members;
+mod observer;
+mod progress;
+mod record;
+mod run;
+pub mod sweep;
+mod trained;
+pub mod tuning;
+
+pub use card::binomial_interval;
+pub use error::ExperimentError;
+pub use load::Experiment;
+pub use members::member_seed;
+pub use observer::Observer;
+pub use trained::TrainedRun;

@@ -1,0 +1,50 @@
+//! What a run folder records of an experiment.
+
+use super::error::ExperimentError;
+use crate::inference::evaluate;
+use crate::task::{Task, TestExample};
+use std::fs;
+use std::path::Path;
+use xpr_data::relative_path;
+use xpr_parser::Parser;
+use xpr_run::{Config, Dataset, EvalConfig, Evaluation, RunError, RunFile, RunFolder, StepReport};
+
+/// Evaluates a parser and records its predictions, then whatever `record_more` does, and last the evaluation.
+pub(super) fn record_evaluation(
+    folder: &RunFolder,
+    parser: &dyn Parser,
+    (task, test): (&Task, &[TestExample]),
+    config: &EvalConfig,
+    record_more: impl FnOnce(&Evaluation) -> Result<(), RunError>,
+) -> Result<Evaluation, ExperimentError> {
+    let (evaluation, predictions) = evaluate(parser, task, test, config)?;
+    folder.write_json_lines(RunFile::Predictions, &predictions)?;
+    record_more(&evaluation)?;
+    folder.write_json(RunFile::Evaluation, &evaluation)?;
+    Ok(evaluation)
+}
+
+/// Returns the settings as the folder records them. If the folder is inside a project, the path to the project is relative, so that both
+/// can be moved together.
+pub(super) fn recorded_config(folder: &RunFolder, config: &Config) -> Config {
+    let mut config = config.clone();
+    let absolute = |path: &Path| fs::canonicalize(path).ok();
+    if config.data.dataset == Dataset::Database
+        && let (Some(run), Some(project)) = (absolute(folder.folder()), absolute(&config.data.folder))
+        && run.starts_with(&project)
+    {
+        config.data.folder = relative_path(&run, &project);
+    }
+    config
+}
+
+/// Reads the metrics up to a step. Those that a killed run recorded after its checkpoint are dropped and recorded again.
+pub(super) fn metrics_until(folder: &RunFolder, step: usize) -> Result<Vec<StepReport>, RunError> {
+    if !folder.has(RunFile::Metrics) {
+        return Ok(vec![]);
+    }
+    let content = folder.read(RunFile::Metrics)?;
+    let text = String::from_utf8_lossy(&content);
+    let reports = text.lines().filter_map(|line| serde_json::from_str::<StepReport>(line).ok());
+    Ok(reports.filter(|report| report.step <= step).collect())
+}

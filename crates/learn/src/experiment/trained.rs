@@ -1,0 +1,92 @@
+//! A finished run, opened to ask it questions.
+
+use super::error::ExperimentError;
+use super::record::record_evaluation;
+use crate::inference::{AnswerChooser, Reranked};
+use crate::reward::Success;
+use crate::task::dataset::{Examples, reopen_world};
+use crate::task::division::evaluated_examples;
+use crate::task::{GrammarRecord, Task, TaskError};
+use crate::teacher::NoisyChannel;
+use crate::training::checkpoint;
+use std::path::Path;
+use xpr_nn::{Matrix, Random};
+use xpr_parser::{Model, TrainableParser};
+use xpr_run::{Config, Evaluation, RunFile, RunFolder};
+
+/// A finished run. Opening it needs its folder and the data only; the words and constants are those it was trained with, whatever
+/// was added to the files since.
+#[derive(Debug)]
+pub struct TrainedRun {
+    /// The folder.
+    pub folder: RunFolder,
+    /// The settings.
+    pub config: Config,
+    /// The task.
+    pub task: Task,
+    /// The model.
+    pub model: Model,
+    channel: Option<NoisyChannel>,
+}
+
+impl TrainedRun {
+    /// Opens the folder of a finished run.
+    ///
+    /// # Errors
+    /// If it holds no finished run, or its files do not fit together.
+    pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        let run = RunFolder::open(folder)?;
+        let config = Config::read(Some(&run.path(RunFile::Config)), &[])?.config;
+        let grammar: GrammarRecord = run.read_json(RunFile::Grammar)?;
+        let words: Vec<String> = run.read_json(RunFile::Vocabulary)?;
+        let task = Task::new(reopen_world(&config.data, &grammar)?, words.iter().cloned())?;
+        if task.grammar_record() != grammar {
+            let message = "its rules or items are not those this version makes of this world; train again";
+            return Err(run.content_error(RunFile::Grammar, message).into());
+        }
+        if task.vocabulary().words() != words {
+            let message = "its words are not those the model was made with; train again, or restore the file";
+            return Err(run.content_error(RunFile::Vocabulary, message).into());
+        }
+        if !run.has(RunFile::Model) {
+            let message =
+                "there are no weights: training was not finished; resume it with xpr train --resume";
+            return Err(run.content_error(RunFile::Model, message).into());
+        }
+        let content = run.read(RunFile::Model)?;
+        let word_size = checkpoint::columns(&content, "encoder.words").unwrap_or(config.model.word);
+        let words = Matrix::zeros(task.vocabulary().words().len(), word_size);
+        let mut model = Model::new(config.model.clone(), task.scene().clone(), words, Random::new(0));
+        checkpoint::read_model(&content, model.parameters_mut())
+            .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
+        let channel = match run.has(RunFile::NoisyChannel) {
+            true => Some(run.read_json(RunFile::NoisyChannel)?),
+            false => None,
+        };
+        Ok(TrainedRun { folder: run, config, task, model, channel })
+    }
+
+    /// Returns the parser: the model and, if the run has one, its noisy channel.
+    pub fn parser(&self) -> Reranked<'_> {
+        Reranked::new(&self.task, &self.model, self.channel.clone(), &self.config.eval)
+    }
+
+    /// Returns the chooser of answers, as the settings say.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn chooser(&self) -> Result<AnswerChooser<'_>, TaskError> {
+        AnswerChooser::new(&self.task, Success::from_reward(self.config.eval.prefer, Success::Executes))
+    }
+
+    /// Evaluates the run on its test examples, and records predictions and evaluation.
+    ///
+    /// # Errors
+    /// If the examples cannot be read, or a file cannot be written.
+    pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
+        let TrainedRun { folder, config, task, .. } = self;
+        let examples = Examples::read(&config.data)?;
+        let test = task.test(evaluated_examples(&config.data, &examples)?, &|| {})?;
+        record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))
+    }
+}

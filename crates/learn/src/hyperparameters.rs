@@ -1,0 +1,46 @@
+//! Numbers that decide results and are not settings.
+//!
+//! Each was chosen on held-out training examples, or is so far from mattering that nobody would set it. A number that users may
+//! want to change is a setting instead: see `learn.temperature` and `eval.temperature` in [`Config`](xpr_run::Config).
+
+/// The share of labeled programs that must find something for an empty answer to count as a failure.
+pub(crate) const NEARLY_ALL: f64 = 0.97;
+
+/// The smallest credit for which a program is scored again with gradients.
+pub(crate) const NEGLIGIBLE_CREDIT: f64 = 1e-2;
+
+/// The logarithm of the smallest probability with which an ensemble suggests a program: a thousandth.
+pub(crate) const LEAST_SUGGESTED: f32 = -6.907_755;
+
+/// The rounds of expectation-maximisation by which the noisy channel is trained. More rounds change nothing.
+pub(crate) const CHANNEL_ROUNDS: usize = 8;
+
+/// The smallest probability of a word given a program.
+pub(crate) const LEAST_WORD_PROBABILITY: f64 = 1e-12;
+
+/// The number of labeled programs that must need a constant, without their questions naming it, for it to be learned.
+pub(crate) const FEWEST_PROGRAMS_OF_CONSTANT: usize = 2;
+
+/// The largest number of learned constants. Each is one more item of every question.
+pub(crate) const MOST_CONSTANTS: usize = 32;
+
+/// The largest number of tables a question is parsed with. Larger schemas are cut down to the most relevant tables.
+pub(crate) const MOST_TABLES: usize = 8;
+
+/// The largest number of columns a question is parsed with, unless a single table has more.
+pub(crate) const MOST_COLUMNS: usize = 64;
+
+/// The relevance that a table gains from a word of the question that is in the table's name.
+pub(crate) const RELEVANCE_OF_TABLE_NAME: f64 = 3.0;
+
+/// The relevance that a table gains from a word of the question that is in a column's name.
+pub(crate) const RELEVANCE_OF_COLUMN_NAME: f64 = 1.0;
+
+/// The relevance that a table gains from a value of the question that is in its cells.
+pub(crate) const RELEVANCE_OF_VALUE: f64 = 2.0;
+
+/// The share of its two most relevant neighbours' relevance that a table gains, because it may join them.
+pub(crate) const RELEVANCE_OF_NEIGHBOUR: f64 = 0.3;
+
+/// The number of labeled examples that `--tune` holds out, as in the paper, but at most half of them.
+pub(crate) const TUNING_EXAMPLES: usize = 100;

@@ -1,0 +1,9 @@
+//! Answering: candidates are re-ranked, executed, and one is chosen.
+
+mod choose;
+mod evaluation;
+mod rerank;
+
+pub use choose::{Answer, AnswerChooser};
+pub use evaluation::evaluate;
+pub use rerank::Reranked;

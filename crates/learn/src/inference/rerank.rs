@@ -1,0 +1,55 @@
+//! Re-ranking a parser's candidates with the noisy channel.
+
+use crate::task::Task;
+use crate::teacher::NoisyChannel;
+use crate::teacher::mixture::{reranked, tempered};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use xpr_parser::{Candidate, Parser, Question};
+use xpr_run::EvalConfig;
+
+/// A parser whose candidates are re-ranked by how well they explain the words of their questions.
+pub struct Reranked<'m> {
+    task: &'m Task,
+    parser: &'m dyn Parser,
+    /// Scoring adds new words and values to the channel.
+    channel: Mutex<NoisyChannel>,
+    weight: f64,
+    temperature: f64,
+}
+
+impl fmt::Debug for Reranked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reranked").field("weight", &self.weight).finish_non_exhaustive()
+    }
+}
+
+impl<'m> Reranked<'m> {
+    /// Re-ranks the candidates of a parser with `eval.noisy_channel` and `eval.temperature` of the settings. Without a channel the
+    /// candidates stay as they are.
+    pub fn new(
+        task: &'m Task,
+        parser: &'m dyn Parser,
+        channel: Option<NoisyChannel>,
+        config: &EvalConfig,
+    ) -> Self {
+        let weight = if channel.is_some() { config.noisy_channel } else { 0.0 };
+        let channel = Mutex::new(channel.unwrap_or_default());
+        Reranked { task, parser, channel, weight, temperature: config.temperature }
+    }
+}
+
+impl Parser for Reranked<'_> {
+    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
+        let beams = self.parser.candidates(questions, beam);
+        if self.weight == 0.0 {
+            return beams;
+        }
+        // A panic elsewhere leaves the channel valid.
+        let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let rerank = |(question, beam): (&&Question, Vec<Candidate>)| {
+            reranked(tempered(beam, self.temperature), (&mut channel, self.weight), self.task, question)
+        };
+        questions.iter().zip(beams).map(rerank).collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! The world and the examples that an experiment's settings name.
+
+use super::error::TaskError;
+use super::grammar_record::GrammarRecord;
+use super::world::{DatabaseWorld, KnowledgeWorld, World};
+use std::path::Path;
+use xpr_data::pairs::{self, Pair, Split};
+use xpr_data::{Example, LexiconEntry, Overnight, Part, questions};
+use xpr_exec::{KnowledgeBase, Phrase, overnight};
+use xpr_nn::Random;
+use xpr_run::{DataConfig, Dataset};
+
+/// The examples of a dataset.
+pub(crate) struct Examples {
+    /// The training examples, in the order of the split.
+    pub(crate) train: Vec<Example>,
+    /// The test examples.
+    pub(crate) test: Vec<Example>,
+    /// Questions without programs.
+    pub(crate) bare: Vec<String>,
+}
+
+impl Examples {
+    /// Returns all questions to train on, labeled or not.
+    pub(crate) fn questions(&self) -> impl Iterator<Item = &str> {
+        let labeled = self.train.iter().map(|example| example.utterance.as_str());
+        labeled.chain(self.bare.iter().map(String::as_str))
+    }
+
+    /// Reads the files that the settings name.
+    pub(crate) fn read(config: &DataConfig) -> Result<Self, TaskError> {
+        let mut examples = match config.dataset {
+            Dataset::Overnight => {
+                if config.folder.as_os_str().is_empty() {
+                    return Err(TaskError::NoData);
+                }
+                let data = Overnight::open(&config.folder)?;
+                Examples {
+                    train: data.examples(&config.domain, Part::Split0)?,
+                    test: data.examples(&config.domain, Part::Test)?,
+                    bare: vec![],
+                }
+            }
+            Dataset::Database => {
+                let pairs = |path: &Path| -> Result<Vec<Pair>, TaskError> {
+                    match path.as_os_str().is_empty() {
+                        true => Ok(vec![]),
+                        false => Ok(pairs::read_about(&config.folder.join(path), config.short_name())?),
+                    }
+                };
+                // The file may have a column that says which pairs are for testing.
+                let (of_test, labeled): (Vec<Pair>, Vec<Pair>) =
+                    pairs(&config.labeled)?.into_iter().partition(|pair| pair.split == Some(Split::Test));
+                let test = if config.test.as_os_str().is_empty() { of_test } else { pairs(&config.test)? };
+                let examples = |pairs: Vec<Pair>| {
+                    let example = |pair: Pair| Example { utterance: pair.utterance, program: pair.program };
+                    pairs.into_iter().map(example).collect()
+                };
+                let bare = match config.unlabeled.as_os_str().is_empty() {
+                    true => vec![],
+                    false => questions::read(&config.folder.join(&config.unlabeled))?
+                        .into_iter()
+                        .map(|question| question.text)
+                        .collect(),
+                };
+                Examples { train: examples(labeled), test: examples(test), bare }
+            }
+        };
+        if config.split > 0 {
+            let order = Random::new(config.split).permutation(examples.train.len());
+            examples.train = order.into_iter().map(|index| examples.train[index].clone()).collect();
+        }
+        Ok(examples)
+    }
+}
+
+/// Opens the world of a dataset, and learns its constants from labeled examples.
+pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Box<dyn World>, TaskError> {
+    match config.dataset {
+        Dataset::Overnight => {
+            let lexicon = Overnight::open(&config.folder)?.lexicon(&config.domain)?;
+            let phrase = |entry: LexiconEntry| Phrase { symbol: entry.symbol, phrase: entry.phrase };
+            let phrases: Vec<Phrase> = lexicon.into_iter().map(phrase).collect();
+            Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &phrases)))
+        }
+        Dataset::Database => Ok(Box::new(open_database(config)?.learn_constants(examples))),
+    }
+}
+
+/// Opens the world that a model was trained for, with the constants and phrases of its record.
+pub(crate) fn reopen_world(
+    config: &DataConfig,
+    grammar: &GrammarRecord,
+) -> Result<Box<dyn World>, TaskError> {
+    match config.dataset {
+        Dataset::Overnight => Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &grammar.phrases()))),
+        Dataset::Database => Ok(Box::new(open_database(config)?.restore_constants(&grammar.constants))),
+    }
+}
+
+fn knowledge_base(config: &DataConfig) -> Result<KnowledgeBase, TaskError> {
+    overnight::world(&config.domain).ok_or_else(|| TaskError::Domain(config.domain.clone()))
+}
+
+fn open_database(config: &DataConfig) -> Result<DatabaseWorld, TaskError> {
+    if config.database.is_empty() {
+        return Err(TaskError::NoDatabase);
+    }
+    Ok(DatabaseWorld::open(&config.database, &config.folder)?)
+}

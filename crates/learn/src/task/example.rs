@@ -1,0 +1,59 @@
+//! Examples as training and evaluation see them.
+
+use xpr_lang::{Outcome, Program};
+use xpr_parser::Question;
+
+/// A question with its program, to train on.
+#[derive(Clone, Debug)]
+pub struct LabeledExample {
+    /// The question as it was asked.
+    pub utterance: String,
+    /// The question as the parser sees it.
+    pub question: Question,
+    /// The program.
+    pub program: Program,
+    /// What running the program came to.
+    pub outcome: Outcome,
+}
+
+/// A question without a program.
+#[derive(Clone, Debug)]
+pub struct UnlabeledExample {
+    /// The question as the parser sees it.
+    pub question: Question,
+    /// What the right program comes to, if that is known.
+    pub answer: Option<Outcome>,
+    /// The right program, if a benchmark has it. It is used for diagnostics only, and never to train.
+    pub gold: Option<Program>,
+}
+
+impl UnlabeledExample {
+    /// Hides the label of an example, and its answer as well unless `answered`.
+    pub fn hide(example: TestExample, answered: bool) -> Self {
+        UnlabeledExample {
+            answer: Some(example.outcome).filter(|outcome| answered && outcome.executes()),
+            question: example.question,
+            gold: example.program,
+        }
+    }
+
+    /// Returns a question whose answer and program are unknown.
+    pub fn bare(question: Question) -> Self {
+        UnlabeledExample { question, answer: None, gold: None }
+    }
+}
+
+/// A question with its program, to test on.
+#[derive(Clone, Debug)]
+pub struct TestExample {
+    /// The question as it was asked.
+    pub utterance: String,
+    /// The question as the parser sees it.
+    pub question: Question,
+    /// The text of the labeled program.
+    pub gold: String,
+    /// The labeled program, unless the grammar cannot write it.
+    pub program: Option<Program>,
+    /// What running the labeled program came to.
+    pub outcome: Outcome,
+}

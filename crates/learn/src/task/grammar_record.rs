@@ -1,0 +1,51 @@
+//! The grammar of a trained model, as its run folder records it.
+
+use serde::{Deserialize, Serialize};
+use xpr_exec::Phrase;
+use xpr_lang::{Environment, Signatures};
+
+/// The content of `grammar.json`: the actions a model was made for. A run is opened only if its grammar is still the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GrammarRecord {
+    language: String,
+    rules: Vec<String>,
+    items: Vec<ItemRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) constants: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ItemRecord {
+    symbol: String,
+    phrase: String,
+    kind: usize,
+}
+
+impl GrammarRecord {
+    pub(crate) fn new(
+        language: &str,
+        signatures: &Signatures,
+        environment: &dyn Environment,
+        constants: Vec<String>,
+    ) -> Self {
+        let items = environment.items().iter().map(|item| ItemRecord {
+            symbol: item.symbol.clone(),
+            phrase: item.phrase.clone(),
+            kind: item.kind.index(),
+        });
+        GrammarRecord {
+            language: language.to_owned(),
+            rules: signatures.rules().iter().map(|rule| rule.name.clone()).collect(),
+            items: items.collect(),
+            constants,
+        }
+    }
+
+    /// Returns the phrases of the items, in their order.
+    pub(crate) fn phrases(&self) -> Vec<Phrase> {
+        self.items
+            .iter()
+            .map(|item| Phrase { symbol: item.symbol.clone(), phrase: item.phrase.clone() })
+            .collect()
+    }
+}

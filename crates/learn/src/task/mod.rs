@@ -1,0 +1,213 @@
+//! What is learned: a world, its language, and the questions people ask about it.
+//!
+//! A [`World`] joins a language, the data and an executor; a [`Task`] adds a vocabulary, and turns texts into what the parser
+//! sees and back. [`dataset`] finds the world and the examples that an experiment's settings name.
+
+mod constants;
+mod coverage;
+pub(crate) mod dataset;
+pub(crate) mod division;
+mod error;
+mod example;
+mod grammar_record;
+mod world;
+
+pub use constants::{LearnedConstant, learned_constants};
+pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
+pub use error::{LeftOut, TaskError};
+pub use example::{LabeledExample, TestExample, UnlabeledExample};
+pub(crate) use grammar_record::GrammarRecord;
+pub use world::{DatabaseWorld, KnowledgeWorld, World};
+
+use rayon::prelude::*;
+use xpr_data::{Embeddings, Example};
+use xpr_exec::Executor;
+use xpr_lang::{Environment, Language, Outcome, Program, ReadError};
+use xpr_nn::{Matrix, Random};
+use xpr_parser::{Question, Scene, Vocabulary};
+use xpr_text::tokenize;
+
+/// A world, and the words people use about it.
+#[derive(Debug)]
+pub struct Task {
+    world: Box<dyn World>,
+    vocabulary: Vocabulary,
+    scene: Scene,
+}
+
+impl Task {
+    /// Creates the task of a world. Its vocabulary holds `words` and the words of the world's items.
+    ///
+    /// # Errors
+    /// If no program can be written about the world.
+    pub fn new(world: Box<dyn World>, words: impl IntoIterator<Item = String>) -> Result<Self, TaskError> {
+        let environment = world.environment();
+        let grammar = world.language().signatures().grammar(environment.items())?;
+        let named: Vec<String> = environment.items().iter().flat_map(|item| tokenize(&item.phrase)).collect();
+        let vocabulary = Vocabulary::new(words.into_iter().chain(named));
+        let scene = Scene::new(grammar, environment, &vocabulary);
+        Ok(Task { world, vocabulary, scene })
+    }
+
+    pub(crate) fn grammar_record(&self) -> GrammarRecord {
+        let signatures = self.scene.grammar().signatures();
+        GrammarRecord::new(
+            self.language().name(),
+            signatures,
+            self.world.environment(),
+            self.world.constants(),
+        )
+    }
+
+    /// Returns the world.
+    pub fn world(&self) -> &dyn World {
+        &*self.world
+    }
+
+    /// Returns the environment as the parser sees it.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// Returns the language of the programs.
+    pub fn language(&self) -> &dyn Language {
+        self.world.language()
+    }
+
+    /// Returns the vocabulary.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// Returns the initial word vectors: those of `embeddings`, or random ones of the given size if there are none.
+    pub fn word_table(&self, embeddings: &Embeddings, size: usize, random: Random) -> Matrix {
+        let size = if embeddings.size > 0 { embeddings.size } else { size };
+        self.vocabulary.table(size, &embeddings.vectors, random)
+    }
+
+    /// Returns a question as the parser sees it.
+    pub fn question(&self, utterance: &str) -> Question {
+        match self.world.surroundings(utterance, self.scene.grammar()) {
+            Some(surroundings) => self.scene.question_in(utterance, &self.vocabulary, surroundings),
+            None => self.scene.question(utterance, &self.vocabulary),
+        }
+    }
+
+    /// Returns the items a question can be about.
+    pub(crate) fn environment<'a>(&'a self, question: &'a Question) -> &'a dyn Environment {
+        question.environment().unwrap_or(self.world.environment())
+    }
+
+    /// Returns the text of a program for a question.
+    pub fn text(&self, program: &Program, question: &Question) -> String {
+        self.language().write(program, question.grammar(&self.scene), self.environment(question))
+    }
+
+    /// Reads the text of a program for a question.
+    ///
+    /// # Errors
+    /// If the text is malformed, or the grammar has no actions for it.
+    pub fn read(&self, text: &str, question: &Question) -> Result<Program, ReadError> {
+        self.language().read(text, question.grammar(&self.scene), self.environment(question))
+    }
+
+    /// Prepares examples to train on. Returns those whose program the grammar can write, and the others with the reason.
+    /// Calls `done` after each example.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn label(
+        &self,
+        examples: &[Example],
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
+        let prepared = self.prepare(examples, done, |example, executor| {
+            let utterance = example.utterance.clone();
+            let question = self.question(&utterance);
+            match self.read(&example.program, &question) {
+                Ok(program) => {
+                    let outcome = executor.execute(&example.program);
+                    Ok(LabeledExample { utterance, question, outcome, program })
+                }
+                Err(reason) => Err(LeftOut { utterance, reason }),
+            }
+        })?;
+        let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
+        for example in prepared {
+            match example {
+                Ok(example) => labeled.push(example),
+                Err(example) => left_out.push(example),
+            }
+        }
+        Ok((labeled, left_out))
+    }
+
+    /// Prepares examples to test on. Calls `done` after each example.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn test(
+        &self,
+        examples: &[Example],
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<TestExample>, TaskError> {
+        self.prepare(examples, done, |example, executor| {
+            let question = self.question(&example.utterance);
+            TestExample {
+                utterance: example.utterance.clone(),
+                program: self.read(&example.program, &question).ok(),
+                outcome: executor.execute(&example.program),
+                gold: example.program.clone(),
+                question,
+            }
+        })
+    }
+
+    /// Prepares examples on all threads, because a program can take seconds on a large database.
+    fn prepare<T: Send>(
+        &self,
+        examples: &[Example],
+        done: &(dyn Fn() + Sync),
+        prepare: impl Fn(&Example, &mut dyn Executor) -> T + Sync,
+    ) -> Result<Vec<T>, TaskError> {
+        /// The number of examples that share an executor, which may have to open a database.
+        const CHUNK: usize = 16;
+        let prepare_chunk = |examples: &[Example]| {
+            let mut executor = self.world.patient_executor()?;
+            let prepared = examples.iter().map(|example| {
+                let prepared = prepare(example, &mut executor);
+                done();
+                prepared
+            });
+            Ok(prepared.collect())
+        };
+        let all: Result<Vec<Vec<T>>, TaskError> = examples.par_chunks(CHUNK).map(prepare_chunk).collect();
+        Ok(all?.into_iter().flatten().collect())
+    }
+
+    /// Returns an executor with the limits of training, for guesses of a parser.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.world.executor()
+    }
+
+    /// Returns an executor with wider limits, for programs somebody waits for.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.world.patient_executor()
+    }
+
+    /// Returns whether the outcome `guess` is the same answer as `gold`.
+    pub fn is_same_answer(&self, gold: &Outcome, guess: &Outcome) -> bool {
+        self.world.is_same_answer(gold, guess)
+    }
+
+    /// Returns whether a program with this outcome found something.
+    pub fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {
+        self.world.finds_something(program, outcome)
+    }
+}

@@ -1,0 +1,135 @@
+//! A database, queried in SQL.
+//!
+//! Tables and columns are the same for every question; values are not. A question is parsed with the values that its words may
+//! mean, which are looked up in the cells of the database. So a question about a city that no training question names can be answered.
+//! Literals that labeled queries need and their questions do not name are constants, which every question is offered.
+
+use super::World;
+use super::relevance::Relevance;
+use crate::task::constants::{constant_value, learned_constants};
+use crate::task::error::TaskError;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use xpr_data::Example;
+use xpr_exec::Executor;
+use xpr_exec::sqlite::{
+    Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
+};
+use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
+use xpr_lang::{Environment, Grammar, Language, Outcome};
+use xpr_parser::Surroundings;
+
+/// A database, queried in SQL.
+pub struct DatabaseWorld {
+    database: Database,
+    language: Sql,
+    environment: SqlEnvironment,
+    values: ValueIndex,
+    constants: Vec<Value>,
+    /// Ranks the tables for a question, if there are too many to parse with.
+    relevance: Option<Relevance>,
+}
+
+impl fmt::Debug for DatabaseWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseWorld").field("database", &self.database.path()).finish_non_exhaustive()
+    }
+}
+
+impl DatabaseWorld {
+    /// Opens a database such as `sqlite:music.db`, relative to a folder, and reads its schema and values.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn open(address: &str, folder: &Path) -> Result<Self, TaskError> {
+        let database = Database::at(address, folder)?;
+        let schema = database.schema()?;
+        let values =
+            ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
+        let relevance = Relevance::new(&schema);
+        let language = Sql::new(schema);
+        let environment = SqlEnvironment::new(&language).with_partly_known(values.partly_known());
+        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
+    }
+
+    /// Offers constants to every question.
+    fn with_constants(mut self, constants: Vec<Value>) -> Self {
+        self.environment = self.environment.with_constants(&self.language, &constants);
+        self.constants = constants;
+        self
+    }
+
+    /// Learns constants from labeled examples.
+    pub fn learn_constants(self, examples: &[Example]) -> Self {
+        let labeled = examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
+        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled);
+        self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
+    }
+
+    /// Offers constants that were learned before.
+    pub(crate) fn restore_constants(self, symbols: &[String]) -> Self {
+        let literals = symbols.iter().filter_map(|symbol| Literal::from_symbol(symbol));
+        let constants = literals.map(constant_value).collect();
+        self.with_constants(constants)
+    }
+
+    fn run_within(&self, limits: QueryLimits) -> Result<Box<dyn Executor + '_>, TaskError> {
+        let schema = self.language.schema().clone();
+        Ok(Box::new(SqliteRunner::checked(&self.database, schema, limits)?))
+    }
+}
+
+impl World for DatabaseWorld {
+    fn language(&self) -> &dyn Language {
+        &self.language
+    }
+
+    fn environment(&self) -> &dyn Environment {
+        &self.environment
+    }
+
+    fn constants(&self) -> Vec<String> {
+        self.constants.iter().map(|value| value.literal.to_string()).collect()
+    }
+
+    fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.run_within(QueryLimits::default())
+    }
+
+    fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.run_within(QueryLimits::patient())
+    }
+
+    fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
+        let values = self.values.values(utterance);
+        let Some(relevance) = &self.relevance else {
+            let environment = self.environment.with_values(&self.language, &values);
+            let fixed = environment.fixed_items();
+            let grammar = grammar.with_items(&environment.items()[fixed..]);
+            let shared = (0..fixed as u32).collect();
+            return Some(Surroundings { environment: Box::new(environment), grammar, shared });
+        };
+        let tables = relevance.tables(utterance, &values);
+        let (environment, shared) = self.environment.about(&tables);
+        let environment = environment.with_values(&self.language, &values);
+        // Any table allows a program. If there is no table, the question is parsed with the whole schema.
+        let own = self.language.signatures().grammar(environment.items()).ok()?;
+        Some(Surroundings { environment: Box::new(environment), grammar: own, shared })
+    }
+
+    fn is_same_answer(&self, gold: &Outcome, guess: &Outcome) -> bool {
+        match (gold, guess) {
+            (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
+            _ => gold == guess,
+        }
+    }
+
+    /// Returns whether a query found something. A query that counts zero rows or returns only constants did not: such queries run
+    /// whatever the question is, and a parser that is rewarded for them learns to write nothing else.
+    fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {
+        let Outcome::Value(answer) = outcome else { return false };
+        answer_rows(answer).is_none_or(|rows| rows != [["0"]])
+            && !self.language.parse(program).is_ok_and(|query| query.gives_constants_alone())
+    }
+}

@@ -1,0 +1,38 @@
+//! A knowledge base, queried in lambda-DCS.
+
+use super::World;
+use crate::task::error::TaskError;
+use xpr_exec::{Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Phrase, Runner};
+use xpr_lang::lambda_dcs::LambdaDcs;
+use xpr_lang::{Environment, Language};
+
+/// A knowledge base, queried in lambda-DCS.
+#[derive(Debug)]
+pub struct KnowledgeWorld {
+    base: KnowledgeBase,
+    language: LambdaDcs,
+    environment: KnowledgeBaseEnvironment,
+}
+
+impl KnowledgeWorld {
+    /// Creates the world of a knowledge base; `phrases` says what people call its items.
+    pub fn new(base: KnowledgeBase, phrases: &[Phrase]) -> Self {
+        let language = LambdaDcs::new();
+        let environment = KnowledgeBaseEnvironment::new(&base, &language, phrases);
+        KnowledgeWorld { base, language, environment }
+    }
+}
+
+impl World for KnowledgeWorld {
+    fn language(&self) -> &dyn Language {
+        &self.language
+    }
+
+    fn environment(&self) -> &dyn Environment {
+        &self.environment
+    }
+
+    fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        Ok(Box::new(Runner::new(&self.base, Limits::default())))
+    }
+}

@@ -1,0 +1,58 @@
+//! Worlds: the data questions are about, the language of its programs, and the executor that runs them.
+
+mod database;
+mod knowledge;
+mod relevance;
+
+pub use database::DatabaseWorld;
+pub use knowledge::KnowledgeWorld;
+
+use super::error::TaskError;
+use std::fmt;
+use xpr_exec::Executor;
+use xpr_lang::{Environment, Grammar, Language, Outcome};
+use xpr_parser::Surroundings;
+
+/// Data, the language of programs about it, and the executor of these programs.
+pub trait World: fmt::Debug + Send + Sync {
+    /// Returns the language of the programs.
+    fn language(&self) -> &dyn Language;
+
+    /// Returns the items that every question can be about.
+    fn environment(&self) -> &dyn Environment;
+
+    /// Returns an executor with narrow limits. Training runs thousands of guesses with it.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError>;
+
+    /// Returns an executor with wider limits, for programs somebody waits for.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.executor()
+    }
+
+    /// Returns the items of a single question, if they differ from the environment's: a database adds the values that the
+    /// question may mention. `grammar` is the grammar of the environment.
+    fn surroundings(&self, _utterance: &str, _grammar: &Grammar) -> Option<Surroundings> {
+        None
+    }
+
+    /// Returns literals that every question is offered, such as those learned from labels.
+    fn constants(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// Returns whether the outcome `guess` is the same answer as `gold`.
+    fn is_same_answer(&self, gold: &Outcome, guess: &Outcome) -> bool {
+        gold == guess
+    }
+
+    /// Returns whether a program with this outcome found something.
+    fn finds_something(&self, _program: &str, outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Value(_))
+    }
+}

@@ -1,0 +1,91 @@
+//! An ensemble as the teacher: parsers that were trained on the labels only, from different seeds.
+//!
+//! A parser that teaches itself repeats its own mistakes, and with few labels it is as sure of them as of what is right. Parsers
+//! with other seeds make other mistakes, and so does the [noisy channel](super::noisy_channel), which asks whether a program
+//! explains the words of its question. Their mixture
+//!
+//! ```text
+//! p̄(y | x) ∝ p(x | y)^α · 1/M Σ_m p_m(y | x)^(1/T) / Z_m
+//! ```
+//!
+//! is right more often, and less sure where the members disagree; the temperature `T` corrects their overconfidence. The E-step is
+//! done once: the objective turns `p̄` into a posterior `q`. A new parser then learns the labels and `q` from its first step with
+//! the loss `−t Σ_y q(y) log p(y | x)`. The weight `t` is the probability of all rewarded programs, so that a question counts less
+//! if the ensemble is not sure of it.
+
+use super::mixture::{reranked, summed, tempered};
+use super::own_search::EStep;
+use super::{Lesson, NoisyChannel, Student, Teacher, with_weights};
+use crate::hyperparameters::LEAST_SUGGESTED;
+use crate::task::UnlabeledExample;
+use std::time::Duration;
+use xpr_lang::Program;
+use xpr_parser::{Candidate, Parser, Question};
+use xpr_run::LearnConfig;
+
+/// The lessons of an ensemble. They do not change while a parser learns from them.
+#[derive(Debug)]
+pub struct Ensemble {
+    lessons: Vec<Lesson>,
+}
+
+/// The number of questions that are searched together.
+const BATCH: usize = 48;
+
+impl Ensemble {
+    /// Asks every member every question, with `learn.beam`, `learn.temperature` and `learn.noisy_channel` of the settings.
+    pub fn new(
+        members: &[impl Parser],
+        mut channel: NoisyChannel,
+        examples: &[UnlabeledExample],
+        mut e_step: EStep<'_>,
+        learn: &LearnConfig,
+    ) -> Self {
+        let suggested = suggestions(members, examples, learn);
+        let task = e_step.judge.task();
+        let mut lesson = |(example, suggested): (&UnlabeledExample, Vec<(Program, f64)>)| {
+            let channel = (&mut channel, learn.noisy_channel);
+            let mut candidates = reranked(summed(suggested), channel, task, &example.question);
+            let likely = candidates.partition_point(|candidate| candidate.log_probability >= LEAST_SUGGESTED);
+            candidates.truncate(likely.max(1));
+            taught(example, candidates, &mut e_step)
+        };
+        Ensemble { lessons: examples.iter().zip(suggested).map(&mut lesson).collect() }
+    }
+}
+
+/// Returns, for each question, the programs of all members with their probabilities.
+fn suggestions(
+    members: &[impl Parser],
+    examples: &[UnlabeledExample],
+    learn: &LearnConfig,
+) -> Vec<Vec<(Program, f64)>> {
+    let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
+    let mut suggested: Vec<Vec<(Program, f64)>> = vec![vec![]; questions.len()];
+    for member in members {
+        let beams = questions.chunks(BATCH).flat_map(|chunk| member.candidates(chunk, learn.beam));
+        for (beam, all) in beams.zip(&mut suggested) {
+            all.extend(tempered(beam, learn.temperature));
+        }
+    }
+    suggested
+}
+
+/// Returns the lesson of the ensemble's candidates. They are not the student's own, so the loss is the cross-entropy to the
+/// posterior, and the weight of a program is `−t q`.
+fn taught(example: &UnlabeledExample, candidates: Vec<Candidate>, e_step: &mut EStep<'_>) -> Lesson {
+    let posterior = e_step.posterior(example, &candidates);
+    let weights: Vec<f64> = posterior.credit.q.iter().map(|q| -q * posterior.confidence).collect();
+    Lesson {
+        programs: with_weights(candidates, &weights),
+        loss: None,
+        diagnostics: posterior.diagnostics,
+        execution: Duration::ZERO,
+    }
+}
+
+impl Teacher for Ensemble {
+    fn lessons(&mut self, batch: &[(usize, &UnlabeledExample)], _: &mut Student<'_>) -> Vec<Lesson> {
+        batch.iter().map(|(index, _)| self.lessons[*index].clone()).collect()
+    }
+}

@@ -1,0 +1,192 @@
+//! Weights and optimiser state as safetensors. Names in the file are names in the code.
+
+use super::trainer::Trainer;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use std::collections::HashMap;
+use thiserror::Error;
+use xpr_nn::{AdamState, Matrix, Parameters};
+use xpr_parser::TrainableParser;
+
+/// An error of a file that is not a checkpoint of the model.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum CheckpointError {
+    /// The file is not in the safetensors format, or incomplete.
+    #[error("not a safetensors file, or a damaged one: {0}")]
+    Damaged(String),
+    /// A tensor is missing.
+    #[error("there is no tensor `{0}`; is this the file of another model?")]
+    Missing(String),
+    /// A tensor has the wrong shape or type.
+    #[error(
+        "the tensor `{name}` is {found}, and this model's is {expected}; is this the file of another model?"
+    )]
+    Shape {
+        /// The name of the tensor.
+        name: String,
+        /// Its type and shape in the file.
+        found: String,
+        /// Its type and shape in the model.
+        expected: String,
+    },
+    /// The number of steps is missing.
+    #[error("it has no number of steps; is this a checkpoint?")]
+    NoStep,
+}
+
+/// Returns the numbers as little-endian bytes.
+fn bytes(matrix: &Matrix) -> Vec<u8> {
+    matrix.data().iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn shape(matrix: &Matrix) -> Vec<usize> {
+    vec![matrix.rows(), matrix.columns()]
+}
+
+fn serialize(tensors: &[(String, &Matrix)], metadata: HashMap<String, String>) -> Vec<u8> {
+    let data: Vec<(String, Vec<u8>, Vec<usize>)> =
+        tensors.iter().map(|(name, matrix)| (name.clone(), bytes(matrix), shape(matrix))).collect();
+    let views = data.iter().map(|(name, bytes, shape)| {
+        let view =
+            TensorView::new(Dtype::F32, shape.clone(), bytes).expect("the bytes are those of the shape");
+        (name.clone(), view)
+    });
+    safetensors::serialize(views, Some(metadata)).expect("names are unique and shapes fit")
+}
+
+/// Returns the file of a model's weights.
+pub(crate) fn write_model(parameters: &Parameters) -> Vec<u8> {
+    let tensors: Vec<(String, &Matrix)> =
+        parameters.ids().map(|id| (parameters.name(id).to_owned(), parameters.value(id))).collect();
+    serialize(&tensors, HashMap::from([("format".to_owned(), "xpr".to_owned())]))
+}
+
+/// Returns the file from which training resumes: weights, both moments of Adam, and the number of steps.
+pub(crate) fn write_checkpoint(parameters: &Parameters, state: &AdamState) -> Vec<u8> {
+    let mut tensors = Vec::new();
+    for (id, (first, second)) in parameters.ids().zip(&state.moments) {
+        let name = parameters.name(id);
+        tensors.push((name.to_owned(), parameters.value(id)));
+        tensors.push((format!("adam.first.{name}"), first));
+        tensors.push((format!("adam.second.{name}"), second));
+    }
+    let metadata = [("format", "xpr".to_owned()), ("step", state.step.to_string())];
+    serialize(&tensors, metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn open(content: &[u8]) -> Result<SafeTensors<'_>, CheckpointError> {
+    SafeTensors::deserialize(content).map_err(|error| CheckpointError::Damaged(error.to_string()))
+}
+
+/// Copies a tensor into a matrix of the same shape.
+fn load(file: &SafeTensors<'_>, name: &str, into: &mut Matrix) -> Result<(), CheckpointError> {
+    let tensor = file.tensor(name).map_err(|_| CheckpointError::Missing(name.to_owned()))?;
+    if tensor.dtype() != Dtype::F32 || tensor.shape() != shape(into) {
+        return Err(CheckpointError::Shape {
+            name: name.to_owned(),
+            found: format!("{:?} {:?}", tensor.dtype(), tensor.shape()),
+            expected: format!("F32 {:?}", shape(into)),
+        });
+    }
+    for (x, bytes) in into.data_mut().iter_mut().zip(tensor.data().chunks_exact(4)) {
+        *x = f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+    }
+    Ok(())
+}
+
+/// Reads a model's weights.
+pub(crate) fn read_model(content: &[u8], parameters: &mut Parameters) -> Result<(), CheckpointError> {
+    let file = open(content)?;
+    let ids: Vec<_> = parameters.ids().collect();
+    for id in ids {
+        let name = parameters.name(id).to_owned();
+        load(&file, &name, parameters.value_mut(id))?;
+    }
+    Ok(())
+}
+
+/// Reads the state from which training resumes.
+pub(crate) fn read_checkpoint(
+    content: &[u8],
+    parameters: &mut Parameters,
+    state: &mut AdamState,
+) -> Result<(), CheckpointError> {
+    read_model(content, parameters)?;
+    let file = open(content)?;
+    for (id, (first, second)) in parameters.ids().zip(&mut state.moments) {
+        let name = parameters.name(id);
+        load(&file, &format!("adam.first.{name}"), first)?;
+        load(&file, &format!("adam.second.{name}"), second)?;
+    }
+    let (_, metadata) =
+        SafeTensors::read_metadata(content).map_err(|error| CheckpointError::Damaged(error.to_string()))?;
+    let step = metadata.metadata().as_ref().and_then(|metadata| metadata.get("step")?.parse().ok());
+    state.step = step.ok_or(CheckpointError::NoStep)?;
+    Ok(())
+}
+
+impl<P: TrainableParser> Trainer<P> {
+    /// Returns the content of a checkpoint from which training can resume.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        write_checkpoint(self.parser.parameters(), &self.state)
+    }
+
+    /// Restores the state of a checkpoint.
+    ///
+    /// # Errors
+    /// If it is not a checkpoint of this parser. The trainer cannot be used any more then.
+    pub fn restore(&mut self, checkpoint: &[u8]) -> Result<(), CheckpointError> {
+        read_checkpoint(checkpoint, self.parser.parameters_mut(), &mut self.state)
+    }
+}
+
+/// Returns the number of columns of a tensor in a file of weights, if it has that tensor and the number is plausible.
+pub(crate) fn columns(content: &[u8], name: &str) -> Option<usize> {
+    let file = SafeTensors::deserialize(content).ok()?;
+    file.tensor(name).ok()?.shape().get(1).copied().filter(|columns| *columns <= 4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xpr_nn::Init;
+
+    fn parameters(columns: usize) -> Parameters {
+        let mut parameters = Parameters::default();
+        parameters.add("a", 2, columns, Init::Normal(1.0));
+        parameters.add("b", 1, 1, Init::Constant(0.5));
+        parameters
+    }
+
+    #[test]
+    fn a_checkpoint_is_read_back_and_other_files_are_refused() {
+        let original = parameters(3);
+        let mut state = AdamState::new(&original);
+        state.step = 7;
+        state.moments[0].0.data_mut()[1] = 0.25;
+        let file = write_checkpoint(&original, &state);
+
+        let mut read = parameters(3);
+        let id = read.ids().next().unwrap();
+        read.value_mut(id).data_mut().fill(9.0);
+        let mut read_state = AdamState::new(&read);
+        read_checkpoint(&file, &mut read, &mut read_state).unwrap();
+        assert_eq!(read.value(id), original.value(id));
+        assert_eq!((read_state.step, &read_state.moments[0].0), (7, &state.moments[0].0));
+
+        let mut other = parameters(4);
+        assert!(matches!(read_model(&file, &mut other), Err(CheckpointError::Shape { .. })));
+        other.add("c", 1, 1, Init::Constant(0.0));
+        let model = write_model(&original);
+        assert_eq!(
+            read_checkpoint(&model, &mut read, &mut read_state),
+            Err(CheckpointError::Missing("adam.first.a".into()))
+        );
+        for cut in [0, 4, 20, file.len() - 1] {
+            assert!(matches!(read_model(&file[..cut], &mut read), Err(CheckpointError::Damaged(_))), "{cut}");
+        }
+        let mut flipped = file.clone();
+        flipped[9] ^= 0x40;
+        assert!(read_model(&flipped, &mut read).is_err());
+        assert!(read_model(b"PK\x03\x04 something else entirely", &mut read).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! The training loop: Eq. 1 of the paper.
+//!
+//! ```text
+//! loss = −1/B Σ log p(y | x)  +  λ/B' Σ unlabeled loss of x        B labeled and B' unlabeled examples a step
+//! ```
+//!
+//! A [`Teacher`] turns unlabeled questions into lessons, which are programs with weights (the E-step). The gradient is that of a weighted sum
+//! of log-probabilities, whether a program comes from a label or from a lesson (the M-step).
+
+use super::batches::batch;
+use super::random_streams::RandomStream;
+use super::schedule::schedule;
+use super::step_report::{StepTiming, unlabeled_report};
+use crate::task::{LabeledExample, UnlabeledExample};
+use crate::teacher::{Lesson, Student, Teacher};
+use std::time::Instant;
+use xpr_nn::{Adam, AdamState, Gradients};
+use xpr_parser::{Model, TrainableParser, Weighted};
+use xpr_run::{LearnConfig, StepReport, TrainConfig};
+
+/// A parser in training.
+#[derive(Debug)]
+pub struct Trainer<P = Model> {
+    config: TrainConfig,
+    /// λ of Eq. 1.
+    weight: f64,
+    unlabeled_batch: usize,
+    pub(super) parser: P,
+    adam: Adam,
+    pub(super) state: AdamState,
+    gradients: Gradients,
+}
+
+impl<P: TrainableParser> Trainer<P> {
+    /// Creates a trainer before its first step, with `learn.weight` and `learn.batch` of the settings.
+    pub fn new(config: TrainConfig, learn: &LearnConfig, parser: P) -> Self {
+        let state = AdamState::new(parser.parameters());
+        let adam = Adam { clip: config.clip, ..Adam::default() };
+        let (weight, unlabeled_batch) = (learn.weight, learn.batch);
+        Trainer { config, weight, unlabeled_batch, parser, adam, state, gradients: Gradients::default() }
+    }
+
+    /// Returns the parser.
+    pub fn parser(&self) -> &P {
+        &self.parser
+    }
+
+    /// Returns the trained parser.
+    pub fn into_parser(self) -> P {
+        self.parser
+    }
+
+    /// Returns the number of steps taken.
+    pub fn steps_taken(&self) -> usize {
+        self.state.step as usize
+    }
+
+    /// Takes a step on the next batch of labeled examples and, if there is a teacher whose time has come, of unlabeled ones.
+    pub fn step(
+        &mut self,
+        labeled: &[LabeledExample],
+        unlabeled: &[UnlabeledExample],
+        teacher: Option<&mut dyn Teacher>,
+    ) -> (StepReport, StepTiming) {
+        let begin = Instant::now();
+        let (step, seed, size) = (self.steps_taken(), self.config.seed, self.config.batch);
+        let rate = schedule(&self.config).rate(step);
+        let teacher = teacher.and_then(|teacher| Some((step.checked_sub(teacher.start())?, teacher)));
+
+        // The batch. It depends on the number of the step only, and so does dropout.
+        let labeled = batch(labeled, size, step, RandomStream::LabeledOrder.of(seed));
+        let asked = match &teacher {
+            Some((joint_step, _)) => {
+                batch(unlabeled, self.unlabeled_batch, *joint_step, RandomStream::UnlabeledOrder.of(seed))
+            }
+            None => vec![],
+        };
+        let dropout = RandomStream::Dropout.of(seed).stream(step as u64);
+        let mut student = Student::new(
+            &self.parser,
+            labeled.iter().map(|(_, example)| (&example.question, example.program.actions().len())),
+            asked.iter().map(|(_, example)| &example.question),
+            (dropout, self.config.shards),
+        );
+
+        // The E-step: what do the unlabeled questions teach?
+        let (lessons, cached) = match teacher {
+            Some((_, teacher)) if !asked.is_empty() => {
+                (teacher.lessons(&asked, &mut student), teacher.cache_hit_rate())
+            }
+            _ => (vec![], None),
+        };
+        let taught = Instant::now();
+
+        // The M-step: the gradient of Eq. 1, and an update.
+        let programs = self.weighted(&labeled, &lessons);
+        let logs = student.gradient(&programs, &mut self.gradients);
+        let differentiated = Instant::now();
+        let gradient = self.adam.step(self.parser.parameters_mut(), &mut self.state, &self.gradients, rate);
+
+        let losses: Vec<f64> =
+            logs.iter().zip(&programs).map(|(log, program)| f64::from(*log * program.weight)).collect();
+        let (of_labeled, of_unlabeled) = losses.split_at(labeled.len());
+        let report = StepReport {
+            step: step + 1,
+            loss: of_labeled.iter().sum(),
+            rate,
+            gradient,
+            unlabeled: unlabeled_report(&lessons, of_unlabeled, self.weight, cached),
+        };
+        (report, StepTiming::new(&lessons, begin, taught, differentiated))
+    }
+
+    /// Returns the programs of the batch with the derivatives of Eq. 1 by their log-probabilities: −1/B for a label, and λ/B' times
+    /// its weight for a program of a lesson. Labeled questions come first in the batch.
+    fn weighted<'p>(
+        &self,
+        labeled: &[(usize, &'p LabeledExample)],
+        lessons: &'p [Lesson],
+    ) -> Vec<Weighted<'p>> {
+        let mut programs = Vec::new();
+        let weight = -1.0 / labeled.len().max(1) as f32;
+        for (question, (_, example)) in labeled.iter().enumerate() {
+            programs.push(Weighted { question, program: &example.program, weight });
+        }
+        let factor = self.weight / lessons.len().max(1) as f64;
+        for (lesson, question) in lessons.iter().zip(labeled.len()..) {
+            for (program, weight) in &lesson.programs {
+                programs.push(Weighted { question, program, weight: (factor * weight) as f32 });
+            }
+        }
+        programs
+    }
+}

@@ -1,0 +1,148 @@
+//! A robot in a house: its language, its executor, and the world that joins them.
+
+use std::collections::HashMap;
+use xpr_exec::Executor;
+use xpr_lang::{
+    Action, Environment, Grammar, Item, ItemId, Language, Outcome, Program, ReadError, Relation, Signatures,
+};
+use xpr_learn::World;
+use xpr_learn::task::TaskError;
+
+pub(crate) const PLACES: [&str; 5] = ["hall", "kitchen", "garden", "garage", "bedroom"];
+/// Things, and where each of them lies. The parser is not told; it can find out by running programs.
+pub(crate) const THINGS: [(&str, &str); 10] = [
+    ("cup", "kitchen"),
+    ("plate", "kitchen"),
+    ("ball", "garden"),
+    ("rake", "garden"),
+    ("hammer", "garage"),
+    ("bicycle", "garage"),
+    ("pillow", "bedroom"),
+    ("lamp", "bedroom"),
+    ("coat", "hall"),
+    ("umbrella", "hall"),
+];
+
+/// The language. A plan is `stop`, or a command and the plan after it: `go kitchen take cup go garden drop cup stop`.
+#[derive(Debug)]
+pub(crate) struct RobotLanguage {
+    signatures: Signatures,
+}
+
+impl Language for RobotLanguage {
+    fn name(&self) -> &'static str {
+        "robot"
+    }
+
+    fn signatures(&self) -> &Signatures {
+        &self.signatures
+    }
+
+    fn read(&self, text: &str, grammar: &Grammar, items: &dyn Environment) -> Result<Program, ReadError> {
+        let not_covered =
+            |word: &str| ReadError::NotCovered(format!("`{word}` is not a command, a place or a thing"));
+        let action = |word: &str| {
+            let rule = self.signatures.find_rule(word).map(Action::Rule);
+            rule.or_else(|| items.find(word).map(Action::Item)).ok_or_else(|| not_covered(word))
+        };
+        let actions: Vec<Action> = text.split_whitespace().map(action).collect::<Result<_, _>>()?;
+        Program::from_actions(grammar, &actions).map_err(|error| ReadError::NotCovered(error.to_string()))
+    }
+
+    fn write(&self, program: &Program, _: &Grammar, items: &dyn Environment) -> String {
+        let word = |action: &Action| match action {
+            Action::Rule(rule) => self.signatures.rules()[rule.index()].name.clone(),
+            Action::Item(item) => items.items()[item.index()].symbol.clone(),
+        };
+        program.actions().iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What programs can name: places and things.
+#[derive(Debug)]
+pub(crate) struct House {
+    items: Vec<Item>,
+}
+
+impl Environment for House {
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn find(&self, symbol: &str) -> Option<ItemId> {
+        self.items.iter().position(|item| item.symbol == symbol).map(|index| ItemId(index as u32))
+    }
+
+    fn relation_names(&self) -> &[&'static str] {
+        &[]
+    }
+
+    fn relations(&self) -> &[Relation] {
+        &[]
+    }
+}
+
+/// Carries out a plan, from the hall. It fails where a person would: one cannot take what is not there.
+struct Robot;
+
+impl Executor for Robot {
+    fn execute(&mut self, program: &str) -> Outcome {
+        let mut lies: HashMap<&str, &str> = THINGS.into_iter().collect();
+        let (mut here, mut carried, mut moves) = ("hall", None, Vec::new());
+        let mut words = program.split_whitespace();
+        while let Some(command) = words.next().filter(|command| *command != "stop") {
+            let Some(name) = words.next() else { return Outcome::TypeError(format!("{command} what?")) };
+            match (command, carried) {
+                ("go", _) if here == name => return Outcome::RuntimeError(format!("it is in the {name}")),
+                ("go", _) => here = name,
+                ("take", None) if lies.get(name) == Some(&here) => carried = Some(name),
+                ("drop", Some(thing)) if thing == name => {
+                    lies.insert(thing, here);
+                    carried = None;
+                }
+                _ => return Outcome::RuntimeError(format!("it cannot {command} the {name} in the {here}")),
+            }
+            moves.push(format!("{command} {name}"));
+        }
+        if moves.is_empty() { Outcome::Empty } else { Outcome::Value(moves.join(", ")) }
+    }
+}
+
+/// The world: language, items and executor together.
+#[derive(Debug)]
+pub(crate) struct RobotWorld {
+    language: RobotLanguage,
+    house: House,
+}
+
+impl RobotWorld {
+    pub(crate) fn new() -> Self {
+        let mut signatures = Signatures::new("Plan");
+        let (plan, place, thing) = (signatures.root(), signatures.ty("Place"), signatures.ty("Thing"));
+        let (places, things) = (signatures.kind("place"), signatures.kind("thing"));
+        signatures.points(place, places);
+        signatures.points(thing, things);
+        signatures.rule("stop", plan, &[]);
+        signatures.rule("go", plan, &[place, plan]);
+        signatures.rule("take", plan, &[thing, plan]);
+        signatures.rule("drop", plan, &[thing, plan]);
+        let places = PLACES.map(|name| Item::new(places, name, name));
+        let things = THINGS.map(|(name, _)| Item::new(things, name, name));
+        let house = House { items: places.into_iter().chain(things).collect() };
+        RobotWorld { language: RobotLanguage { signatures }, house }
+    }
+}
+
+impl World for RobotWorld {
+    fn language(&self) -> &dyn Language {
+        &self.language
+    }
+
+    fn environment(&self) -> &dyn Environment {
+        &self.house
+    }
+
+    fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        Ok(Box::new(Robot))
+    }
+}
