@@ -1,6 +1,6 @@
 //! A robot in a house: its language, its executor, and the world that joins them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use xpr_exec::Executor;
 use xpr_lang::{
     Action, Environment, Grammar, Item, ItemId, Language, Outcome, Program, ReadError, Relation, Signatures,
@@ -10,17 +10,27 @@ use xpr_learn::task::TaskError;
 
 pub(crate) const PLACES: [&str; 5] = ["hall", "kitchen", "garden", "garage", "bedroom"];
 /// Things, and where each of them lies. The parser is not told; it can find out by running programs.
-pub(crate) const THINGS: [(&str, &str); 10] = [
+pub(crate) const THINGS: [(&str, &str); 20] = [
     ("cup", "kitchen"),
     ("plate", "kitchen"),
+    ("spoon", "kitchen"),
+    ("kettle", "kitchen"),
     ("ball", "garden"),
     ("rake", "garden"),
+    ("bucket", "garden"),
+    ("hose", "garden"),
     ("hammer", "garage"),
     ("bicycle", "garage"),
+    ("ladder", "garage"),
+    ("rope", "garage"),
     ("pillow", "bedroom"),
     ("lamp", "bedroom"),
+    ("blanket", "bedroom"),
+    ("mirror", "bedroom"),
     ("coat", "hall"),
     ("umbrella", "hall"),
+    ("basket", "hall"),
+    ("key", "hall"),
 ];
 
 /// The language. A plan is `stop`, or a command and the plan after it: `go kitchen take cup go garden drop cup stop`.
@@ -82,29 +92,29 @@ impl Environment for House {
     }
 }
 
-/// Carries out a plan, from the hall. It fails where a person would: one cannot take what is not there.
+/// Carries out a plan, from the hall, and says what lies where afterwards. It fails where a person would: nobody can take
+/// what is not there. A plan that moves nothing finds nothing.
 struct Robot;
 
 impl Executor for Robot {
     fn execute(&mut self, program: &str) -> Outcome {
-        let mut lies: HashMap<&str, &str> = THINGS.into_iter().collect();
-        let (mut here, mut carried, mut moves) = ("hall", None, Vec::new());
+        let lies: HashMap<&str, &str> = THINGS.into_iter().collect();
+        let (mut here, mut carried, mut moved) = ("hall", None, BTreeMap::new());
         let mut words = program.split_whitespace();
         while let Some(command) = words.next().filter(|command| *command != "stop") {
             let Some(name) = words.next() else { return Outcome::TypeError(format!("{command} what?")) };
             match (command, carried) {
-                ("go", _) if here == name => return Outcome::RuntimeError(format!("it is in the {name}")),
-                ("go", _) => here = name,
-                ("take", None) if lies.get(name) == Some(&here) => carried = Some(name),
+                ("go", _) if here != name => here = name,
+                ("take", None) if moved.get(name).or(lies.get(name)) == Some(&here) => carried = Some(name),
                 ("drop", Some(thing)) if thing == name => {
-                    lies.insert(thing, here);
+                    moved.insert(thing, here);
                     carried = None;
                 }
-                _ => return Outcome::RuntimeError(format!("it cannot {command} the {name} in the {here}")),
+                _ => return Outcome::RuntimeError(format!("it cannot {command} {name} in the {here}")),
             }
-            moves.push(format!("{command} {name}"));
         }
-        if moves.is_empty() { Outcome::Empty } else { Outcome::Value(moves.join(", ")) }
+        let moved: Vec<String> = moved.iter().map(|(thing, place)| format!("{thing} in {place}")).collect();
+        if moved.is_empty() { Outcome::Empty } else { Outcome::Value(moved.join(", ")) }
     }
 }
 
