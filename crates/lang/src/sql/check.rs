@@ -28,7 +28,7 @@ pub enum CheckError {
     NotSupported(String),
 }
 
-/// A query that [`check()`] found no mistake in.
+/// A query without mistakes, as far as that is certain without running it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedQuery {
     /// The query.

@@ -15,6 +15,7 @@ use crate::{Action, Environment, Node};
 /// The depth limit. Deeper parts of a program are dropped, which bounds the stack; real queries are not that deep.
 const MAX_DEPTH: u32 = 200;
 
+/// Builds the syntax tree of a program.
 pub(super) struct QueryDecoder<'a> {
     pub(super) rules: &'a SqlRules,
     pub(super) schema: &'a Schema,

@@ -19,7 +19,7 @@ pub(super) struct QueryEncoder<'a> {
     pub(super) actions: Vec<Action>,
 }
 
-/// The reason why an expression of a tree has no actions.
+/// The error for a column that no program can refer to.
 const UNBOUND_COLUMN: &str = "a column whose table is not in FROM";
 
 type Encoded = Result<(), String>;

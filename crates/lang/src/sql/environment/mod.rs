@@ -49,9 +49,9 @@ pub struct SqlEnvironment {
     /// For each item that is a column, the item of its table.
     column_tables: Vec<Option<ItemId>>,
     /// For each item that is a column, the domain of its values; none if some of its values are not known.
-    domains: Vec<Option<Domain>>,
+    domains: Vec<Option<ValueDomain>>,
     /// For each item that is a word, the domains of the columns that contain it. A word in no column has no entry.
-    word_domains: FxHashMap<ItemId, Vec<Domain>>,
+    word_domains: FxHashMap<ItemId, Vec<ValueDomain>>,
     /// For each rule, where search may put a word.
     literal_positions: Arc<[LiteralPosition]>,
     fixed_items: usize,
@@ -68,7 +68,7 @@ struct TableItems {
 /// Identifies columns that share their values because foreign keys connect them: the smallest id of their items in the
 /// unrestricted environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Domain(ItemId);
+struct ValueDomain(ItemId);
 
 impl SqlEnvironment {
     /// Creates the environment of a schema, without the values of a question.
@@ -212,15 +212,17 @@ impl SqlEnvironment {
     }
 
     /// Returns the domain of an item that is a column whose values are all known.
-    fn domain(&self, item: ItemId) -> Option<Domain> {
+    fn domain(&self, item: ItemId) -> Option<ValueDomain> {
         self.domains.get(item.index()).copied().flatten()
     }
 
     /// Returns for each item that is a column its domain: the smallest id among the columns that foreign keys connect
     /// it with, in either direction.
-    fn find_domains(&self) -> Vec<Option<Domain>> {
-        let mut domains: Vec<Option<Domain>> =
-            (0..).zip(&self.column_tables).map(|(item, table)| table.map(|_| Domain(ItemId(item)))).collect();
+    fn find_domains(&self) -> Vec<Option<ValueDomain>> {
+        let mut domains: Vec<Option<ValueDomain>> = (0..)
+            .zip(&self.column_tables)
+            .map(|(item, table)| table.map(|_| ValueDomain(ItemId(item))))
+            .collect();
         let mut changed = true;
         while changed {
             changed = false;

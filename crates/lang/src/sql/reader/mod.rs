@@ -100,6 +100,7 @@ fn too_deep() -> CheckError {
     not_supported(format!("nesting deeper than {MAX_DEPTH}"))
 }
 
+/// Resolves the syntax tree of `sqlparser` against a schema.
 struct QueryReader<'a> {
     schema: &'a Schema,
     quotes: Quotes,
@@ -151,9 +152,9 @@ impl<'a> QueryReader<'a> {
                 }
                 reader.common_tables.extend(&with.cte_tables);
             }
-            let named = reader.query_body(query, outer);
+            let resolved = reader.query_body(query, outer);
             reader.common_tables.truncate(before);
-            named
+            resolved
         })
     }
 
