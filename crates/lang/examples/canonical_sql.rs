@@ -1,15 +1,15 @@
-//! Reads SQL from standard input, one query a line, and writes each in canonical form with the number of its actions:
+//! Reads one SQL query from each line of standard input, and writes its number of actions and its canonical form:
 //! `cargo run --release -p xpr-lang --example canonical_sql -- schema.json < queries.sql`
 //!
 //! The schema is JSON: `{"table": {"column": "text" | "number" | "time" | "boolean" | "other"}}`.
-#![allow(clippy::print_stdout, reason = "a program for the command line")]
+#![allow(clippy::print_stdout, reason = "this is a command-line program")]
 
 use std::io::BufRead;
-use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table, Value};
+use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, SuggestedValue, Table};
 use xpr_lang::{Environment, Language};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("the path of a schema is missing")?;
+    let path = std::env::args().nth(1).ok_or("usage: canonical_sql SCHEMA.json < QUERIES.sql")?;
     let language = Sql::new(schema(&serde_json::from_str(&std::fs::read_to_string(path)?)?)?);
     let fixed = SqlEnvironment::new(&language);
     let grammar = language.signatures().grammar(fixed.items())?;
@@ -17,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let line = line?;
         let round_trip = || -> Result<String, Box<dyn std::error::Error>> {
             let literals = language.parse(&line)?.literals();
-            let values: Vec<Value> = literals.into_iter().map(|literal| Value::new(literal, "")).collect();
+            let values: Vec<SuggestedValue> =
+                literals.into_iter().map(|literal| SuggestedValue::new(literal, "")).collect();
             let environment = fixed.with_values(&language, &values);
             let grammar = grammar.with_items(&environment.items()[fixed.fixed_items()..]);
             let program = language.read(&line, &grammar, &environment)?;

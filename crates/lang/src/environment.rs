@@ -1,5 +1,4 @@
-//! What somebody's data contributes to a grammar and to the encoder: items, their phrases, and
-//! how they hang together.
+//! The items of a knowledge base or database that programs can name, and the relations between them.
 
 use crate::{Action, ItemKind, RuleId};
 
@@ -8,7 +7,7 @@ use crate::{Action, ItemKind, RuleId};
 pub struct ItemId(pub u32);
 
 impl ItemId {
-    /// The index in [`Environment::items`].
+    /// Returns the index in [`Environment::items`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -17,75 +16,88 @@ impl ItemId {
 /// Something a program may name: a property, an entity, a type, a value, a column, a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Which pointers of the grammar it can fill.
+    /// The kind, which decides where in a program the item may appear.
     pub kind: ItemKind,
-    /// How a person says it: `start time`, `weekly standup`, `three hours`.
+    /// What people call it: `start time`, `weekly standup`, `three hours`.
     pub phrase: String,
-    /// How a program says it, in the canonical text of its language.
+    /// What programs call it, in the canonical text of their language.
     pub symbol: String,
 }
 
 impl Item {
-    /// An item of `kind`, said `phrase` by people and `symbol` by programs.
+    /// Creates an item that people call `phrase` and programs call `symbol`.
     pub fn new(kind: ItemKind, phrase: impl Into<String>, symbol: impl Into<String>) -> Self {
         Item { kind, phrase: phrase.into(), symbol: symbol.into() }
     }
 
-    /// The id of this item in `items`, which must be the slice it lives in or an equal one.
+    /// Returns the id of the first item in `items` that equals this one.
     ///
     /// # Panics
-    /// If no item of the slice equals this one.
+    /// Panics if there is none.
     pub fn id_in(&self, items: &[Item]) -> ItemId {
         let index = items.iter().position(|item| item == self);
         ItemId(index.expect("the item belongs to the slice") as u32)
     }
 }
 
-/// Names a kind of relation: its index in [`Environment::relation_names`].
+/// Identifies a kind of relation: its index in [`Environment::relation_names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelationKind(pub u8);
 
 /// A directed, labelled edge between two items, for the relation-aware encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Relation {
-    /// Where the edge starts.
+    /// The start of the edge.
     pub from: ItemId,
-    /// Where it ends.
+    /// The end of the edge.
     pub to: ItemId,
-    /// What it means.
+    /// The label.
     pub kind: RelationKind,
 }
 
-/// Where in a program an item would be named.
+/// The position in a program at which an item would be named; see [`Environment::fits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The rule whose argument it would be.
+pub struct ItemPosition {
+    /// The rule whose argument the item would be; none if the item would be the whole program.
     pub parent: Option<RuleId>,
-    /// What was said right before.
+    /// The action before this one; none if this is the first.
     pub previous: Option<Action>,
 }
 
-/// The items a program can point to, what people call them, and how they relate.
+/// The items that programs can point to, what people call them, and how they relate.
+///
+/// Only [`Environment::items`] has to be implemented. The crate's introduction has an example.
 pub trait Environment {
-    /// All items; an [`ItemId`] is an index here.
+    /// Returns all items. An [`ItemId`] is an index into this slice.
     fn items(&self) -> &[Item];
 
-    /// The item that programs write as `symbol`, if there is one.
-    fn find(&self, symbol: &str) -> Option<ItemId>;
+    /// Returns the first item with this symbol.
+    ///
+    /// The provided method is a linear search; an environment with many items should have a map.
+    fn find(&self, symbol: &str) -> Option<ItemId> {
+        let index = self.items().iter().position(|item| item.symbol == symbol)?;
+        Some(ItemId(index as u32))
+    }
 
-    /// The names of the relation kinds in use.
-    fn relation_names(&self) -> &[&'static str];
+    /// Returns the names of the kinds of relations. A [`RelationKind`] is an index into this slice.
+    fn relation_names(&self) -> &[&'static str] {
+        &[]
+    }
 
-    /// Every relation between two items; pairs not listed are unrelated.
-    fn relations(&self) -> &[Relation];
+    /// Returns every relation between two items. Pairs that are not listed are unrelated.
+    fn relations(&self) -> &[Relation] {
+        &[]
+    }
 
-    /// The item that a program must name before it names this one, if there is such: of a column, its table.
+    /// Returns the item that a program must name before this one, such as the table of a column.
     fn after(&self, _item: ItemId) -> Option<ItemId> {
         None
     }
 
-    /// Whether it makes sense to name an item there. What does not may still be what a label says, so it is only not looked for.
-    fn fits(&self, _item: ItemId, _place: Place) -> bool {
+    /// Returns whether search may name the item at this position.
+    ///
+    /// Prunes search only: the grammar still accepts such programs.
+    fn fits(&self, _item: ItemId, _position: ItemPosition) -> bool {
         true
     }
 }

@@ -1,9 +1,9 @@
-//! What a language of programs has to offer.
+//! The interface of a language: its signatures, and how its programs are read and written.
 
-use crate::{Environment, Grammar, Program, Signatures};
+use crate::{ActionError, Environment, Grammar, Program, Signatures};
 use thiserror::Error;
 
-/// Why a text is not of its language, and where.
+/// A text does not follow the syntax of its language.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("column {column}: {message}")]
 pub struct SyntaxError {
@@ -13,29 +13,44 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// Why a text is not a program of a grammar.
+impl SyntaxError {
+    /// Creates an error at a column, counted in characters from 1.
+    pub fn new(column: usize, message: impl Into<String>) -> Self {
+        SyntaxError { column, message: message.into() }
+    }
+}
+
+/// A text is not a program of a grammar.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ReadError {
-    /// It is not a text of the language at all.
+    /// The text does not follow the syntax of the language.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// It is one, but says something the grammar has no action for.
+    /// The syntax is right, but the grammar has no actions for the text. The message says for what.
     #[error("not covered by the grammar: {0}")]
     NotCovered(String),
 }
 
-/// A language: its rules, and the text of its programs.
+impl From<ActionError> for ReadError {
+    fn from(error: ActionError) -> Self {
+        ReadError::NotCovered(error.to_string())
+    }
+}
+
+/// A language of programs: its types and rules, and the text of its programs.
+///
+/// The crate's introduction implements a small one.
 pub trait Language: Send + Sync {
-    /// The name used in configurations and checkpoints.
+    /// Returns the name used in configurations and checkpoints.
     fn name(&self) -> &'static str;
 
-    /// Types and rules; the same for every environment.
+    /// Returns the types and rules, which are the same for every environment.
     fn signatures(&self) -> &Signatures;
 
     /// Reads the text of a program.
     ///
     /// # Errors
-    /// If the text is malformed, or the grammar does not cover it.
+    /// Errors if the text is malformed, or if the grammar does not cover it.
     fn read(
         &self,
         text: &str,
@@ -43,11 +58,11 @@ pub trait Language: Send + Sync {
         environment: &dyn Environment,
     ) -> Result<Program, ReadError>;
 
-    /// The length of a program in the units of the paper's figures, where they differ from actions.
+    /// Writes a program in canonical form: [`Language::read`] returns the same program.
+    fn write(&self, program: &Program, grammar: &Grammar, environment: &dyn Environment) -> String;
+
+    /// Returns the length of a program as the paper counts it, by default the number of actions.
     fn length(&self, program: &Program) -> usize {
         program.actions().len()
     }
-
-    /// Writes a program in canonical form: [`Language::read`] gives the same program back.
-    fn write(&self, program: &Program, grammar: &Grammar, environment: &dyn Environment) -> String;
 }

@@ -34,7 +34,9 @@ pub enum Outcome {
 
 /// A text is not the line of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not an outcome: expected a grade (value, empty, type-error, error or timeout), a tab and a text")]
+#[error(
+    "`{0}` is not an outcome: expected a grade (value, empty, type-error, error or timeout), a tab and a text"
+)]
 pub struct OutcomeSyntaxError(String);
 
 impl Outcome {

@@ -1,16 +1,16 @@
-//! Programs, whole and half written.
+//! Programs, complete and partial.
 
 use crate::{Action, Grammar, TypeId};
 use smallvec::SmallVec;
 use thiserror::Error;
 
-/// Why a sequence of actions is not a program.
+/// A sequence of actions is not a program.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum ActionError {
-    /// The action may not be taken where it stands.
-    #[error("action {position} ({action:?}) is not allowed where it stands")]
+    /// The grammar does not allow the action at its position.
+    #[error("action {position} ({action:?}) is not allowed at its position")]
     NotAllowed {
-        /// Its place in the sequence, from 0.
+        /// The index in the sequence, from 0.
         position: usize,
         /// The action.
         action: Action,
@@ -18,32 +18,33 @@ pub enum ActionError {
     /// The program was complete before this action.
     #[error("the program is complete before action {position}")]
     AfterTheEnd {
-        /// Its place in the sequence, from 0.
+        /// The index in the sequence, from 0.
         position: usize,
     },
-    /// The sequence ends and something is still to be said.
-    #[error("the sequence ends after {length} actions with {open} places still open")]
+    /// The sequence ends before the program is complete.
+    #[error("the sequence ends after {length} actions and leaves {open} arguments open")]
     Incomplete {
-        /// How many actions there are.
+        /// The number of actions.
         length: usize,
-        /// How many places are open.
+        /// The number of arguments that have no actions yet.
         open: usize,
     },
 }
 
-/// A whole, well-typed program: a tree, stored as its actions, root first.
+/// A complete, well-typed program: a tree, stored as its actions in preorder (root first).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
     actions: Box<[Action]>,
-    /// For each action, the index just behind its subtree.
+    /// For each action, the index after the last action of its subtree.
     ends: Box<[u32]>,
 }
 
 impl Program {
-    /// The program that `actions` write.
+    /// Creates the program that `actions` write.
     ///
     /// # Errors
-    /// If the grammar does not allow one of them where it stands, or they are too few or too many.
+    /// Errors if the grammar does not allow one of them at its position, or if they are too few or
+    /// too many.
     pub fn from_actions(grammar: &Grammar, actions: &[Action]) -> Result<Self, ActionError> {
         let mut derivation = Derivation::new(grammar);
         for &action in actions {
@@ -56,25 +57,25 @@ impl Program {
         // Back to front: the arguments of an action are the subtrees that follow it.
         let mut ends = vec![0; actions.len()];
         for (index, &action) in actions.iter().enumerate().rev() {
-            let behind_self = index + 1;
-            let end = grammar.arguments(action).iter().fold(behind_self, |start, _| ends[start] as usize);
+            let first_argument = index + 1;
+            let end = grammar.arguments(action).iter().fold(first_argument, |start, _| ends[start] as usize);
             ends[index] = end as u32;
         }
         Ok(Program { actions: actions.into(), ends: ends.into() })
     }
 
-    /// The actions that write it.
+    /// Returns the actions in preorder.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// The root of the tree.
+    /// Returns the root of the tree.
     pub fn root(&self) -> Node<'_> {
         Node { program: self, index: 0 }
     }
 }
 
-/// A place in a program's tree.
+/// A node of a program's tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'p> {
     program: &'p Program,
@@ -82,12 +83,12 @@ pub struct Node<'p> {
 }
 
 impl<'p> Node<'p> {
-    /// The action taken here.
+    /// Returns the action of this node.
     pub fn action(self) -> Action {
         self.program.actions[self.index]
     }
 
-    /// Its arguments, left to right.
+    /// Returns the arguments, left to right.
     pub fn arguments(self) -> impl Iterator<Item = Node<'p>> {
         let end = self.program.ends[self.index] as usize;
         let mut next = self.index + 1;
@@ -101,51 +102,51 @@ impl<'p> Node<'p> {
     }
 }
 
-/// A program half written: knows the type it needs next.
+/// A partial program, which knows the type of the next action.
 ///
 /// Cloning copies a short inline stack, so a beam may clone it freely.
 #[derive(Clone, Debug)]
 pub struct Derivation {
-    /// The types still to be written, the next one last.
+    /// The types of the open arguments, the next one last.
     open: SmallVec<[TypeId; 24]>,
     length: u32,
 }
 
 impl Derivation {
-    /// A program of which nothing is written yet.
+    /// Creates a partial program without actions.
     pub fn new(grammar: &Grammar) -> Self {
         Derivation { open: SmallVec::from_slice(&[grammar.root()]), length: 0 }
     }
 
-    /// The type needed next; none if the program is complete.
+    /// Returns the type of the next action; none if the program is complete.
     pub fn expected(&self) -> Option<TypeId> {
         self.open.last().copied()
     }
 
-    /// Whether nothing is left to say.
+    /// Returns whether the program is complete.
     pub fn is_complete(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// How many actions were taken.
+    /// Returns the number of actions so far.
     pub fn len(&self) -> usize {
         self.length as usize
     }
 
-    /// Whether no action was taken yet.
+    /// Returns whether there are no actions yet.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The fewest actions that complete it.
+    /// Returns the smallest number of actions that completes the program.
     pub fn shortest_rest(&self, grammar: &Grammar) -> usize {
         self.open.iter().map(|&ty| grammar.shortest(ty).unwrap_or(usize::MAX)).fold(0, usize::saturating_add)
     }
 
-    /// Takes one action.
+    /// Adds one action.
     ///
     /// # Errors
-    /// If the grammar does not allow it here; the derivation is then unchanged.
+    /// Errors if the grammar does not allow the action here. The derivation is then unchanged.
     pub fn advance(&mut self, grammar: &Grammar, action: Action) -> Result<(), ActionError> {
         let position = self.len();
         let Some(expected) = self.expected() else {
@@ -158,5 +159,32 @@ impl Derivation {
         self.open.extend(grammar.arguments(action).iter().rev().copied());
         self.length += 1;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Item, ItemId, Signatures};
+
+    #[test]
+    fn a_sequence_that_is_no_program_is_an_error_that_says_why() {
+        let mut language = Signatures::new("Sum");
+        let sum = language.root();
+        let plus = Action::Rule(language.add_rule("plus", sum, &[sum, sum]));
+        let number = language.add_item_kind("numbers");
+        language.accept_items(sum, number);
+        let grammar = language.grammar(&[Item::new(number, "one", "1")]).unwrap();
+        let one = Action::Item(ItemId(0));
+        let read = |actions: &[Action]| Program::from_actions(&grammar, actions);
+
+        assert_eq!(read(&[plus, one, one]).unwrap().root().arguments().count(), 2);
+        assert_eq!(read(&[plus, one]), Err(ActionError::Incomplete { length: 2, open: 1 }));
+        assert_eq!(read(&[one, one]), Err(ActionError::AfterTheEnd { position: 1 }));
+        let missing = Action::Item(ItemId(1));
+        assert_eq!(
+            read(&[plus, missing, one]),
+            Err(ActionError::NotAllowed { position: 1, action: missing })
+        );
     }
 }

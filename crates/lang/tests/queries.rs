@@ -1,13 +1,14 @@
-//! Queries in the styles of text-to-SQL datasets, over invented databases: to actions and back.
+//! Converts queries in the styles of text-to-SQL datasets, over invented databases, to actions and back.
 //!
-//! `queries/*.sql` have a schema on top (`-- table(column type, …)`, types as in [`ColumnType`]) and then one query a
-//! line. The text of each is read, written, and read again; `refused.sql` lists what is refused, and why.
+//! A file in `queries/` starts with a schema (`-- table(column type, …)`, with the types of [`ColumnType`]) and has one
+//! query on each line after it. Each query is read, written, and read again. `refused.sql` has queries that are refused,
+//! with the reason.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, Table, Value, check};
+use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, SuggestedValue, Table, check};
 use xpr_lang::{Action, Environment, Language, Program};
 
-/// The schema and the queries of a file.
+/// Returns the schema and the queries of a file.
 fn parse(file: &str) -> (Schema, Vec<&str>) {
     let mut schema = Schema::default();
     let mut queries = Vec::new();
@@ -27,7 +28,7 @@ fn parse(file: &str) -> (Schema, Vec<&str>) {
                 "time" => ColumnType::Time,
                 "boolean" => ColumnType::Boolean,
                 "other" => ColumnType::Other,
-                unknown => panic!("{unknown} is no type"),
+                unknown => panic!("{unknown} is not a type"),
             };
             Column { name: name.trim_matches('"').to_owned(), ty }
         };
@@ -42,15 +43,16 @@ fn parse(file: &str) -> (Schema, Vec<&str>) {
     (schema, queries)
 }
 
-/// The canonical text of a query, and its program's length, after the whole way there and back.
+/// Converts a query to actions and back, and returns its canonical text and its program.
 fn round_trip(language: &Sql, fixed: &SqlEnvironment, text: &str) -> Result<(String, Program), String> {
     let query = language.parse(text).map_err(|error| error.to_string())?;
-    let values: Vec<Value> = query.literals().into_iter().map(|literal| Value::new(literal, "")).collect();
+    let values: Vec<SuggestedValue> =
+        query.literals().into_iter().map(|literal| SuggestedValue::new(literal, "")).collect();
     let environment = fixed.with_values(language, &values);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let program = language.read(text, &grammar, &environment).map_err(|error| error.to_string())?;
     assert_eq!(language.decode(&program, &environment), query, "{text}");
-    // A search that offers columns of named tables only can find it.
+    // A search that names every table before its columns can find the program.
     let mut named = Vec::new();
     for action in program.actions() {
         if let Action::Item(item) = action {
@@ -64,7 +66,7 @@ fn round_trip(language: &Sql, fixed: &SqlEnvironment, text: &str) -> Result<(Str
 }
 
 #[test]
-fn queries_survive_the_way_to_actions_and_back() {
+fn queries_are_unchanged_by_a_round_trip_through_actions() {
     let files = [
         ("university", include_str!("queries/university.sql")),
         ("shop", include_str!("queries/shop.sql")),
@@ -88,7 +90,7 @@ fn queries_survive_the_way_to_actions_and_back() {
 }
 
 #[test]
-fn what_cannot_be_said_is_refused_with_the_reason() {
+fn unsupported_and_wrong_queries_are_refused_with_the_reason() {
     let (schema, lines) = parse(include_str!("queries/refused.sql"));
     for line in lines {
         let (reason, query) = line.split_once(" | ").unwrap();
@@ -98,7 +100,7 @@ fn what_cannot_be_said_is_refused_with_the_reason() {
 }
 
 #[test]
-fn canonical_texts() {
+fn queries_have_the_expected_canonical_text_and_length() {
     let (schema, lines) = parse(include_str!("queries/canonical.sql"));
     let language = Sql::new(schema);
     let fixed = SqlEnvironment::new(&language);
@@ -112,7 +114,7 @@ fn canonical_texts() {
 }
 
 #[test]
-fn constants_alone_are_told_from_what_is_looked_up() {
+fn queries_that_return_only_constants_are_recognised() {
     let (schema, _) = parse(include_str!("queries/shop.sql"));
     let table = schema.tables[0].name.clone();
     let column = schema.tables[0].columns[0].name.clone();
@@ -128,6 +130,6 @@ fn constants_alone_are_told_from_what_is_looked_up() {
         (format!("SELECT 1 UNION SELECT {column} FROM {table}"), false),
     ] {
         let read = language.parse(&query).unwrap();
-        assert_eq!(read.gives_constants_alone(), expected, "{query}");
+        assert_eq!(read.returns_only_constants(), expected, "{query}");
     }
 }

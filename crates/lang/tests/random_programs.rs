@@ -1,9 +1,9 @@
-//! Any program of the grammar has a text, and any text an answer.
+//! Every program of the grammar has a text that reads as the program, and every text is read or refused.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use proptest::prelude::*;
 use xpr_lang::sql::{
-    CheckError, Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, Value, check,
+    CheckError, Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, SuggestedValue, Table, check,
 };
 use xpr_lang::{Action, Derivation, Environment, Grammar, Language, Program};
 
@@ -23,14 +23,14 @@ fn schema() -> Schema {
     }
 }
 
-struct World {
+struct Fixture {
     language: Sql,
     environment: SqlEnvironment,
     grammar: Grammar,
 }
 
-/// With one table nearly every column is in scope.
-fn world(tables: usize) -> World {
+/// Creates a language over the first tables of the schema. With one table, nearly every column is in scope.
+fn fixture(tables: usize) -> Fixture {
     let mut schema = schema();
     schema.tables.truncate(tables);
     let language = Sql::new(schema);
@@ -42,13 +42,13 @@ fn world(tables: usize) -> World {
         Literal::integer(12),
         Literal::number("-2.5").unwrap(),
     ];
-    let values = literals.map(|literal| Value::new(literal, ""));
+    let values = literals.map(|literal| SuggestedValue::new(literal, ""));
     let environment = SqlEnvironment::new(&language).with_values(&language, &values);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
-    World { language, environment, grammar }
+    Fixture { language, environment, grammar }
 }
 
-/// A program from random choices, half of them of items; when they run out, the shortest way to the end.
+/// Makes a program from random choices, half of them items. When they run out, it takes the shortest completion.
 fn derive(grammar: &Grammar, choices: &[u16]) -> Program {
     let mut derivation = Derivation::new(grammar);
     let mut actions = Vec::new();
@@ -74,7 +74,7 @@ fn derive(grammar: &Grammar, choices: &[u16]) -> Program {
     Program::from_actions(grammar, &actions).unwrap()
 }
 
-/// Whether a text says that something is out of scope.
+/// Returns whether an error says that a column or output is out of scope.
 fn is_out_of_scope(error: &CheckError) -> bool {
     matches!(error, CheckError::UnknownName(name) if name.contains("unbound") || name.starts_with("output ") || name.contains("* without FROM"))
 }
@@ -87,7 +87,7 @@ proptest! {
         tables in 1..=3_usize,
         choices in prop::collection::vec(any::<u16>(), 0..60),
     ) {
-        let World { language, environment, grammar } = world(tables);
+        let Fixture { language, environment, grammar } = fixture(tables);
         let program = derive(&grammar, &choices);
         let text = language.write(&program, &grammar, &environment);
         match check(&text, language.schema()) {
@@ -96,18 +96,18 @@ proptest! {
                 let read = language.read(&text, &grammar, &environment);
                 prop_assert_eq!(read.as_ref(), Ok(&program), "{}", text);
             }
-            // The grammar does not know which tables are in FROM.
+                // The grammar does not know which tables are in FROM.
             Err(error) => prop_assert!(is_out_of_scope(&error), "{error}\n{text}"),
         }
     }
 
     #[test]
-    fn any_text_is_answered(text in "\\PC{0,60}") {
+    fn no_text_causes_a_panic(text in "\\PC{0,60}") {
         let _ = check(&text, &schema());
     }
 
     #[test]
-    fn any_words_of_sql_are_answered(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+    fn the_canonical_text_of_random_words_is_a_fixed_point(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
         if let Ok(checked) = check(&words.join(" "), &schema()) {
             let again = check(&checked.text, &schema()).unwrap();
             prop_assert_eq!(again.text, checked.text);
@@ -180,7 +180,7 @@ const WORDS: &[&str] = &[
 ];
 
 #[test]
-fn hostile_texts_are_refused_and_do_not_overflow() {
+fn hostile_texts_do_not_overflow_the_stack() {
     let deep = |open: &str, close: &str, n: usize| {
         format!("SELECT {}area{} FROM state", open.repeat(n), close.repeat(n))
     };
@@ -204,10 +204,10 @@ fn hostile_texts_are_refused_and_do_not_overflow() {
     for text in texts {
         let _ = check(&text, &schema());
     }
-    // Long, but not deep.
+    // A long chain is not deep.
     let long = format!("SELECT area FROM state WHERE area = 1{}", " OR area = 1".repeat(900));
     assert!(check(&long, &schema()).is_ok());
-    // Each expression doubles the one before.
+    // Each common table expression doubles the one before.
     let mut doubling = "WITH x0 AS (SELECT name FROM state)".to_owned();
     for i in 1..30 {
         doubling += &format!(", x{i} AS (SELECT a.name FROM x{} a, x{} b)", i - 1, i - 1);

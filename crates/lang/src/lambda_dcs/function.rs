@@ -1,8 +1,8 @@
-//! The functions of Overnight's little world.
+//! The functions of SEMPRE's `SimpleWorld`, which the programs of Overnight call.
 
 /// The class whose functions programs call.
 pub(super) const CLASS: &str = "edu.stanford.nlp.sempre.overnight.SimpleWorld.";
-/// How programs abbreviate it.
+/// The abbreviation of [`CLASS`] in programs.
 pub(super) const SHORT_CLASS: &str = "SW.";
 
 macro_rules! functions {
@@ -17,12 +17,12 @@ macro_rules! functions {
             /// Every function.
             pub const ALL: &[Function] = &[$(Function::$variant,)*];
 
-            /// How programs write it.
+            /// Returns the name that programs use.
             pub fn name(self) -> &'static str {
                 match self { $(Function::$variant => $name,)* }
             }
 
-            /// The function that programs write as `name`.
+            /// Returns the function with this name.
             pub fn from_name(name: &str) -> Option<Function> {
                 match name {
                     $($name => Some(Function::$variant),)*
@@ -34,38 +34,38 @@ macro_rules! functions {
 }
 
 functions! {
-    /// The list of one value.
+    /// Makes a list of one value.
     Singleton = "SW.singleton",
-    /// All entities a property can be asked of.
+    /// Returns all entities that have the property.
     Domain = "SW.domain",
-    /// A property read backwards.
+    /// Reverses a property.
     Reverse = "SW.reverse",
-    /// Two values or two lists, one after the other.
+    /// Concatenates two values or two lists.
     Concat = "SW.concat",
-    /// A property, if it has numeric values.
+    /// Returns its property, and fails unless it has numeric values.
     EnsureNumericProperty = "SW.ensureNumericProperty",
-    /// A value or list, if it is numeric.
+    /// Returns its value or list, and fails unless it is numeric.
     EnsureNumericEntity = "SW.ensureNumericEntity",
-    /// The entities whose property holds, or compares with a value.
+    /// Selects the entities whose property holds, or compares with a value.
     Filter = "SW.filter",
-    /// The entities with the least or greatest value of a property.
+    /// Selects the entities with the least or greatest value of a property.
     Superlative = "SW.superlative",
-    /// The entities with the fewest or most values of a property.
+    /// Selects the entities with the fewest or most values of a property.
     CountSuperlative = "SW.countSuperlative",
-    /// The entities with a number of values of a property.
+    /// Selects the entities by the number of values of a property.
     CountComparative = "SW.countComparative",
-    /// The sum of numbers.
+    /// Returns the sum of numbers.
     Sum = "SW.sum",
-    /// The sum or the average of numbers, unit kept.
+    /// Returns the sum or the average of numbers, with their unit.
     Aggregate = "SW.aggregate",
-    /// The values of a property.
+    /// Returns the values of a property.
     GetProperty = "SW.getProperty",
-    /// Arithmetic on numbers.
+    /// Adds, subtracts, multiplies or divides numbers.
     ArithOp = "SW.arithOp",
-    /// The answer: a sorted list.
+    /// Makes the answer, a sorted list.
     ListValue = "SW.listValue",
-    /// How many pairs of entity and property the world has.
+    /// Returns the number of pairs of entity and property in the world.
     SizeOfDb = "SW.sizeofDB",
-    /// The length of a list.
+    /// Returns the length of a list.
     Size = ".size",
 }

@@ -1,7 +1,7 @@
-//! The corners of Java that show in the text of a form: its numbers, its white space, its quotes.
+//! Java's conventions in the text of a form: numbers, white space and quotes.
 
-/// Reads a double as `Double.parseDouble` does: unlike Rust's, it takes `1d`, `0x1p3` and `NaN`
-/// but not `inf` or `nan`, and ignores white space around.
+/// Parses a double as `Double.parseDouble` does. Unlike Rust's parser it accepts `1d`, `0x1p3`, `NaN` and
+/// surrounding white space, but neither `inf` nor `nan`.
 pub(super) fn parse_double(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c <= ' ');
     let (negative, magnitude) = match text.as_bytes().first()? {
@@ -27,7 +27,7 @@ pub(super) fn parse_double(text: &str) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-/// Reads `1.8p3`: hexadecimal digits and a binary exponent.
+/// Parses hexadecimal digits and a binary exponent, such as `1.8p3`.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (digits, exponent) = text.split_once(['p', 'P'])?;
     let exponent: i32 = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok()?;
@@ -42,7 +42,7 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
             mantissa = mantissa << 4 | u64::from(digit);
             scale -= if is_fraction { 4 } else { 0 };
         } else {
-            // Beyond 60 bits a digit only decides which way to round.
+            // Beyond 60 bits, a digit only decides the direction of rounding.
             mantissa |= u64::from(digit != 0);
             scale += if is_fraction { 0 } else { 4 };
         }
@@ -50,12 +50,12 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     Some(mantissa as f64 * 2f64.powi(scale.saturating_add(exponent).clamp(-1200, 1200)))
 }
 
-/// Reads an integer as `Integer.valueOf` does.
+/// Parses an integer as `Integer.valueOf` does.
 pub(super) fn parse_int(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
-/// Writes a double so that it reads the same back, bit for bit.
+/// Writes a double so that parsing it returns the same value, bit for bit.
 pub fn write_double(out: &mut String, value: f64) {
     use std::fmt::Write;
     let infinite = if value > 0.0 { "Infinity" } else { "-Infinity" };
@@ -63,7 +63,7 @@ pub fn write_double(out: &mut String, value: f64) {
     result.expect("writing to a string does not fail");
 }
 
-/// Writes a word as SEMPRE does: quoted where it must be, `\0` if it is null.
+/// Writes a word as SEMPRE does: in quotes where necessary, and as `\0` if it is null.
 pub fn write_leaf(out: &mut String, word: Option<&str>) {
     let Some(word) = word else {
         out.push_str("\\0");
@@ -91,7 +91,8 @@ pub fn write_leaf(out: &mut String, word: Option<&str>) {
     }
 }
 
-/// `Character.isWhitespace`: Unicode's spaces without the non-breaking ones, and some controls.
+/// Returns what `Character.isWhitespace` does: true for Unicode's spaces except the non-breaking ones, and for
+/// some control characters.
 pub(super) fn is_whitespace(c: char) -> bool {
     match c {
         '\t'..='\r' | '\x1c'..='\x1f' => true,
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubles_are_read_as_java_reads_them() {
+    fn doubles_are_parsed_as_java_parses_them() {
         let cases = [
             ("3", Some(3.0)),
             ("+5", Some(5.0)),

@@ -1,55 +1,54 @@
-//! Applying lambdas.
+//! Beta reduction: applies the lambdas of a form.
 //!
-//! As SEMPRE does it: from the outside in, by name and without renaming, so that a variable of an
-//! argument can be captured by a lambda it lands under. Unlike SEMPRE it always ends: each step
-//! costs fuel, and a form that burns it all is an error.
+//! As in SEMPRE, reduction goes from the outside in, by name and without renaming, so a variable of
+//! an argument can be captured by a lambda of the body. Unlike in SEMPRE it always ends: each step
+//! uses up fuel, and a form that needs too much is an error.
 
 use super::form::{Atom, Children, Form, FormNode, NodeId};
 use super::{MAX_DEPTH, MAX_NODES};
 use crate::SyntaxError;
 
-/// Applies every lambda of the tree at `root` and gives the new root.
+/// Applies every lambda of the tree at `root` and returns the new root.
 pub(super) fn reduce(form: &mut Form, root: NodeId) -> Result<NodeId, SyntaxError> {
     let first = form.nodes.iter().position(|node| matches!(node, FormNode::Apply { .. }));
     let Some(first_apply) = first.map(|index| NodeId(index as u32)) else { return Ok(root) };
     let mut reduction = Reduction { form, first_apply, fuel: 4 * MAX_NODES, uses: 0, repeats: false };
     let root = reduction.reduce(root, 0)?;
-    // Arguments are shared, not copied; as a tree the form may still be too large.
+    // Arguments are shared and not copied, so the form may still be too large as a tree.
     if reduction.repeats || reduction.form.nodes.len() >= MAX_DEPTH {
         let mut budget = MAX_NODES;
-        reduction.unfold(root, 0, &mut budget)?;
+        reduction.count_nodes(root, 0, &mut budget)?;
     }
     Ok(root)
 }
 
-fn too_much(what: &str) -> SyntaxError {
-    SyntaxError { column: 1, message: format!("the lambdas of this form {what}") }
+fn limit_exceeded(what: &str) -> SyntaxError {
+    SyntaxError::new(1, format!("the lambdas of this form {what}"))
 }
 
 struct Reduction<'a> {
     form: &'a mut Form,
-    /// The first node that applies something. Nodes are made bottom up, so what comes before it
-    /// has nothing to reduce.
+    /// The first `Apply` node. Nodes are created bottom up, so the nodes before it are already reduced.
     first_apply: NodeId,
     fuel: usize,
-    /// How often the argument at hand was used.
+    /// How often the current argument was used.
     uses: usize,
     /// Whether an argument was used more than once.
     repeats: bool,
 }
 
 impl Reduction<'_> {
-    fn burn(&mut self, depth: usize) -> Result<(), SyntaxError> {
-        self.fuel = self.fuel.checked_sub(1).ok_or_else(|| too_much("do not come to an end"))?;
-        // Twice the depth of a text: arguments may land at the bottom of a body.
-        if depth > 2 * MAX_DEPTH { Err(too_much("nest too deep")) } else { Ok(()) }
+    fn use_fuel(&mut self, depth: usize) -> Result<(), SyntaxError> {
+        self.fuel = self.fuel.checked_sub(1).ok_or_else(|| limit_exceeded("take too many steps"))?;
+        // Twice the depth limit of a text, because an argument may be inserted at the bottom of a body.
+        if depth > 2 * MAX_DEPTH { Err(limit_exceeded("nest too deeply")) } else { Ok(()) }
     }
 
     fn reduce(&mut self, id: NodeId, depth: usize) -> Result<NodeId, SyntaxError> {
         if id < self.first_apply {
             return Ok(id);
         }
-        self.burn(depth)?;
+        self.use_fuel(depth)?;
         match self.form.node(id) {
             FormNode::Apply { function, argument } => {
                 let reduced = self.reduce(function, depth + 1)?;
@@ -69,7 +68,7 @@ impl Reduction<'_> {
         }
     }
 
-    /// The tree at `id` with `argument` for every free `( var variable )`.
+    /// Returns the tree at `id` with every free `( var variable )` replaced by `argument`.
     fn substitute(
         &mut self,
         id: NodeId,
@@ -77,13 +76,13 @@ impl Reduction<'_> {
         argument: NodeId,
         depth: usize,
     ) -> Result<NodeId, SyntaxError> {
-        self.burn(depth)?;
+        self.use_fuel(depth)?;
         match self.form.node(id) {
-            FormNode::Variable(name) if self.same(name, variable) => {
+            FormNode::Variable(name) if self.is_same_word(name, variable) => {
                 self.uses += 1;
                 Ok(argument)
             }
-            FormNode::Lambda { variable: bound, .. } if self.same(bound, variable) => Ok(id),
+            FormNode::Lambda { variable: bound, .. } if self.is_same_word(bound, variable) => Ok(id),
             FormNode::Apply { function, argument: inner } => {
                 let new_function = self.substitute(function, variable, argument, depth + 1)?;
                 let new_inner = self.substitute(inner, variable, argument, depth + 1)?;
@@ -97,11 +96,11 @@ impl Reduction<'_> {
         }
     }
 
-    fn same(&self, left: Atom, right: Atom) -> bool {
+    fn is_same_word(&self, left: Atom, right: Atom) -> bool {
         self.form.atom(left) == self.form.atom(right)
     }
 
-    /// The node at `id` with `change` done to each of its children; the node itself if none changes.
+    /// Returns the node at `id` with `change` applied to each of its children. If none changes, it is the same node.
     fn rebuild(
         &mut self,
         id: NodeId,
@@ -144,30 +143,30 @@ impl Reduction<'_> {
         Ok(if changed { Children { start, len: run.len } } else { run })
     }
 
-    /// Counts the nodes of the tree, shared ones as often as they occur, against a budget.
-    fn unfold(&self, id: NodeId, depth: usize, budget: &mut usize) -> Result<(), SyntaxError> {
-        *budget = budget.checked_sub(1).ok_or_else(|| too_much("make it too large"))?;
-        // The canonical text must be readable: a value at the bottom has a bracket of its own.
+    /// Subtracts the nodes of the tree at `id` from `budget`, shared nodes as often as they occur.
+    fn count_nodes(&self, id: NodeId, depth: usize, budget: &mut usize) -> Result<(), SyntaxError> {
+        *budget = budget.checked_sub(1).ok_or_else(|| limit_exceeded("make it too large"))?;
+        // One level less than the limit of a text, because a value at the bottom is written in parentheses.
         if depth >= MAX_DEPTH {
-            return Err(too_much("nest too deep"));
+            return Err(limit_exceeded("nest too deeply"));
         }
         match self.form.node(id) {
             FormNode::Call { function, arguments } => {
-                self.unfold(function, depth + 1, budget)?;
-                self.unfold_run(arguments, depth, budget)
+                self.count_nodes(function, depth + 1, budget)?;
+                self.count_run(arguments, depth, budget)
             }
             FormNode::Apply { function, argument } => {
-                self.unfold(function, depth + 1, budget)?;
-                self.unfold(argument, depth + 1, budget)
+                self.count_nodes(function, depth + 1, budget)?;
+                self.count_nodes(argument, depth + 1, budget)
             }
-            FormNode::Lambda { body, .. } => self.unfold(body, depth + 1, budget),
-            FormNode::Unsupported { arguments, .. } => self.unfold_run(arguments, depth, budget),
-            FormNode::List(values) => self.unfold_run(values, depth, budget),
+            FormNode::Lambda { body, .. } => self.count_nodes(body, depth + 1, budget),
+            FormNode::Unsupported { arguments, .. } => self.count_run(arguments, depth, budget),
+            FormNode::List(values) => self.count_run(values, depth, budget),
             _ => Ok(()),
         }
     }
 
-    fn unfold_run(&self, run: Children, depth: usize, budget: &mut usize) -> Result<(), SyntaxError> {
-        self.form.children(run).iter().try_for_each(|&child| self.unfold(child, depth + 1, budget))
+    fn count_run(&self, run: Children, depth: usize, budget: &mut usize) -> Result<(), SyntaxError> {
+        self.form.children(run).iter().try_for_each(|&child| self.count_nodes(child, depth + 1, budget))
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a query, before it is run.
+//! Checks queries before they run.
 
 use super::query::Query;
 use super::reader::{self, Quotes};
@@ -8,55 +8,55 @@ use super::writer::Writer;
 use crate::SyntaxError;
 use thiserror::Error;
 
-/// Why a query is not run.
+/// A query is refused.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum CheckError {
-    /// It is not SQL.
+    /// The text is not SQL.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// It is SQL, but not one `SELECT` statement.
+    /// The text is SQL, but not one `SELECT` statement.
     #[error("not one SELECT statement")]
     NotOneSelect,
-    /// It names a table or column that is not there, or more than one.
+    /// A name of a table or column is unknown or ambiguous.
     #[error("unknown name: {0}")]
     UnknownName(String),
-    /// It uses a value as what it certainly is not.
+    /// A value is used as a type that it certainly does not have.
     #[error("type error: {0}")]
     TypeError(String),
-    /// It may be sound, but [`Query`] cannot hold it.
+    /// The query may be correct, but [`Query`] cannot represent it.
     #[error("not supported: {0}")]
     NotSupported(String),
 }
 
-/// A query that is sound as far as anybody can tell without running it.
+/// A query without mistakes, as far as that is certain without running it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedQuery {
     /// The query.
     pub query: Query,
-    /// Its canonical text: one `SELECT`, names of the schema only, constants escaped.
+    /// The canonical text: one `SELECT` with names of the schema and escaped constants.
     pub text: String,
-    /// Whether the order of its rows is part of the answer.
+    /// Whether the query has `ORDER BY`, so that the order of its rows matters.
     pub ordered: bool,
 }
 
-/// Reads a query and looks for mistakes.
+/// Reads a query and checks its names and types.
 ///
 /// # Errors
-/// If it is no query of this schema, or certainly a mistake.
-pub fn check(text: &str, schema: &Schema) -> Result<Checked, CheckError> {
-    check_quoted(text, schema, Quotes::AsSqlite)
+/// Errors if the text is not a query of this schema, or has a mistake that is certain without running it.
+pub fn check(text: &str, schema: &Schema) -> Result<CheckedQuery, CheckError> {
+    check_with_quotes(text, schema, Quotes::AsSqlite)
 }
 
-/// The same as [`check`] for texts with other quotes.
+/// Does what [`check`] does, for texts in which double quotes have another meaning.
 ///
 /// # Errors
-/// If it is no query of this schema, or certainly a mistake.
-pub fn check_quoted(text: &str, schema: &Schema, quotes: Quotes) -> Result<Checked, CheckError> {
+/// Errors in the same cases as [`check`].
+pub fn check_with_quotes(text: &str, schema: &Schema, quotes: Quotes) -> Result<CheckedQuery, CheckError> {
     let query = reader::read(text, schema, quotes)?;
-    if let Some(mistake) = typing::mistake(&query, None, schema) {
+    if let Some(mistake) = typing::find_mistake(&query, None, schema) {
         return Err(CheckError::TypeError(mistake));
     }
     let text = Writer::new(schema).write(&query, schema);
     let ordered = !query.order.is_empty();
-    Ok(Checked { query, text, ordered })
+    Ok(CheckedQuery { query, text, ordered })
 }

@@ -1,36 +1,37 @@
-//! From a program to its tree.
+//! Converts programs to syntax trees.
 //!
-//! The grammar has seen to types; what it cannot see is which tables are in `FROM`. A column of a
-//! table that is not there becomes [`Expr::Unbound`], and running the query says so.
+//! The grammar ensures that types are right, but not that the table of every column is in `FROM`. A column whose table
+//! is missing becomes [`Expr::Unbound`], and running the query reports it.
 
 use super::literal::Literal;
 use super::operator::SetOperator;
-use super::query::{By, ColumnRef, Expr, Key, Limit, Output, Query, Relation, Select, Source};
-use super::rules::{Op, Rules};
+use super::query::{ColumnRef, Expr, FromSource, Limit, Output, Query, Select, SortBy, SortKey, SourceKind};
+use super::rules::{SqlRule, SqlRules};
 use super::schema::{ColumnId, Schema, TableId};
 use super::scope::{Occurrence, Scope, field_names};
 use super::symbols::{Meaning, Symbols};
 use crate::{Action, Environment, Node};
 
-/// How deep a program is followed; a deeper one is no query anybody asked for.
+/// The depth limit. Deeper parts of a program are dropped, which bounds the stack; real queries are not that deep.
 const MAX_DEPTH: u32 = 200;
 
-pub(super) struct Decoder<'a> {
-    pub(super) rules: &'a Rules,
+/// Builds the syntax tree of a program.
+pub(super) struct QueryDecoder<'a> {
+    pub(super) rules: &'a SqlRules,
     pub(super) schema: &'a Schema,
     pub(super) symbols: &'a Symbols,
     pub(super) environment: &'a dyn Environment,
-    /// What the text calls outputs of a query in `FROM`.
+    /// The prefix of generated names; see [`field_names`].
     pub(super) output_prefix: &'a str,
     pub(super) depth: u32,
 }
 
 type Outer<'s> = Option<&'s Scope<'s>>;
 
-impl Decoder<'_> {
-    fn op(&self, node: Node<'_>) -> Option<Op> {
+impl QueryDecoder<'_> {
+    fn rule(&self, node: Node<'_>) -> Option<SqlRule> {
         match node.action() {
-            Action::Rule(rule) => Some(self.rules.op(rule)),
+            Action::Rule(rule) => Some(self.rules.rule(rule)),
             Action::Item(_) => None,
         }
     }
@@ -48,16 +49,17 @@ impl Decoder<'_> {
 
     pub(super) fn query(&mut self, node: Node<'_>, outer: Outer<'_>) -> Query {
         if self.depth > MAX_DEPTH {
-            return nothing();
+            return empty_query();
         }
         self.depth += 1;
-        let op = self.op(node);
-        let sorted = matches!(op, Some(Op::Order | Op::Top | Op::OrderOutputs | Op::TopOutputs));
-        let query = if sorted || op == Some(Op::Limit) {
+        let rule = self.rule(node);
+        let sorted =
+            matches!(rule, Some(SqlRule::Order | SqlRule::Top | SqlRule::OrderOutputs | SqlRule::TopOutputs));
+        let query = if sorted || rule == Some(SqlRule::Limit) {
             let mut clauses = node.arguments();
-            let mut query = clauses.next().map_or_else(nothing, |body| self.body(body, outer));
-            match (op, sorted.then(|| clauses.next()).flatten()) {
-                (Some(Op::Order | Op::Top), Some(order)) => {
+            let mut query = clauses.next().map_or_else(empty_query, |body| self.body(body, outer));
+            match (rule, sorted.then(|| clauses.next()).flatten()) {
+                (Some(SqlRule::Order | SqlRule::Top), Some(order)) => {
                     query.order = self.order(order, &Scope { sources: &query.first.from, outer });
                 }
                 (_, Some(order)) => query.order = self.output_order(order),
@@ -72,11 +74,11 @@ impl Decoder<'_> {
         query
     }
 
-    /// A select, or several combined, the operators first.
+    /// Decodes a select or a compound. The actions of a compound are its operators, last first, and then its selects.
     fn body(&mut self, node: Node<'_>, outer: Outer<'_>) -> Query {
         let mut rest: Vec<(SetOperator, Select)> = Vec::new();
         let mut left = node;
-        while let Some(Op::Set(operator)) = self.op(left) {
+        while let Some(SqlRule::Set(operator)) = self.rule(left) {
             let [body, select] = arguments(left);
             rest.push((operator, self.select(select, outer)));
             left = body;
@@ -86,12 +88,12 @@ impl Decoder<'_> {
     }
 
     fn select(&mut self, node: Node<'_>, outer: Outer<'_>) -> Select {
-        let op = self.op(node);
+        let rule = self.rule(node);
         let mut clauses = node.arguments();
-        let mut select = nothing().first;
-        let rows = if op == Some(Op::Compute) { None } else { clauses.next() };
+        let mut select = empty_query().first;
+        let rows = if rule == Some(SqlRule::Compute) { None } else { clauses.next() };
         let (from, condition) = match rows {
-            Some(rows) if self.op(rows) == Some(Op::Where) => {
+            Some(rows) if self.rule(rows) == Some(SqlRule::Where) => {
                 let [from, condition] = arguments(rows);
                 (Some(from), Some(condition))
             }
@@ -102,40 +104,41 @@ impl Decoder<'_> {
         }
         let scope = Scope { sources: &select.from, outer };
         select.condition = condition.map(|condition| self.expr(condition, &scope));
-        if matches!(op, Some(Op::Group | Op::GroupHaving)) {
-            select.group = clauses.next().map_or_else(Vec::new, |keys| self.list(keys, Op::AndKey, &scope));
+        if matches!(rule, Some(SqlRule::Group | SqlRule::GroupHaving)) {
+            select.group =
+                clauses.next().map_or_else(Vec::new, |keys| self.list(keys, SqlRule::AndKey, &scope));
         }
-        if op == Some(Op::GroupHaving) {
+        if rule == Some(SqlRule::GroupHaving) {
             select.having = clauses.next().map(|condition| self.expr(condition, &scope));
         }
         if let Some(outputs) = clauses.next() {
             let mut list = outputs;
-            if self.op(outputs) == Some(Op::Distinct) {
+            if self.rule(outputs) == Some(SqlRule::Distinct) {
                 select.distinct = true;
                 [list] = arguments(outputs);
             }
-            let outputs = self.chain(list, Op::AndOutput);
+            let outputs = self.chain(list, SqlRule::AndOutput);
             select.outputs = outputs.into_iter().map(|output| self.output(output, &scope)).collect();
         }
         select
     }
 
     fn output(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Output {
-        match self.op(node) {
-            Some(Op::All) => Output::All,
-            Some(Op::AllOf) => {
+        match self.rule(node) {
+            Some(SqlRule::All) => Output::All,
+            Some(SqlRule::AllOf) => {
                 let [mut table] = arguments(node);
                 let mut again = 0;
-                while self.op(table) == Some(Op::AgainTable) {
+                while self.rule(table) == Some(SqlRule::AgainTable) {
                     again += 1;
                     [table] = arguments(table);
                 }
                 let Some(Meaning::Table(id)) = self.meaning(table) else {
                     return Output::Expr(Expr::Unbound(None));
                 };
-                // Only the own list: SQL has no star for an outer one.
-                let own = Scope { sources: scope.sources, outer: None };
-                match own.find(Some(id), Occurrence { outer: 0, again }) {
+                // Only the nearest list: SQL has no star for the tables of an outer one.
+                let nearest = Scope { sources: scope.sources, outer: None };
+                match nearest.find(Some(id), Occurrence { outer: 0, again }) {
                     Some((_, source)) => Output::AllOf(source),
                     None => Output::Expr(Expr::Unbound(None)),
                 }
@@ -144,18 +147,18 @@ impl Decoder<'_> {
         }
     }
 
-    fn from(&mut self, node: Node<'_>, outer: Outer<'_>) -> Vec<Source> {
+    fn from(&mut self, node: Node<'_>, outer: Outer<'_>) -> Vec<FromSource> {
         let mut sources = Vec::new();
         let mut conditions: Vec<(usize, Node<'_>)> = Vec::new();
         let mut rest = node;
         loop {
-            match self.op(rest) {
-                Some(Op::Join) => {
+            match self.rule(rest) {
+                Some(SqlRule::Join) => {
                     let [source, more] = arguments(rest);
                     sources.push(self.source(source, outer));
                     rest = more;
                 }
-                Some(Op::LeftJoin) => {
+                Some(SqlRule::LeftJoin) => {
                     let [source, more, condition] = arguments(rest);
                     sources.push(self.source(source, outer));
                     conditions.push((sources.len(), condition));
@@ -167,71 +170,71 @@ impl Decoder<'_> {
                 }
             }
         }
-        for (place, condition) in conditions {
+        for (source, condition) in conditions {
             let condition = self.expr(condition, &Scope { sources: &sources, outer });
-            sources[place].left = Some(condition);
+            sources[source].left_join = Some(condition);
         }
         sources
     }
 
-    fn source(&mut self, node: Node<'_>, outer: Outer<'_>) -> Source {
-        let relation = match self.meaning(node) {
-            Some(Meaning::Table(table)) => Relation::Table(table),
-            _ => Relation::Query(Box::new(self.query(node, outer))),
+    fn source(&mut self, node: Node<'_>, outer: Outer<'_>) -> FromSource {
+        let kind = match self.meaning(node) {
+            Some(Meaning::Table(table)) => SourceKind::Table(table),
+            _ => SourceKind::Query(Box::new(self.query(node, outer))),
         };
-        Source { relation, left: None }
+        FromSource { kind, left_join: None }
     }
 
-    /// What a select is sorted by.
-    fn order(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Vec<Key> {
-        let keys = self.chain(node, Op::ThenBy).into_iter();
+    /// Decodes the sort keys of a query with one select.
+    fn order(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Vec<SortKey> {
+        let keys = self.chain(node, SqlRule::ThenBy).into_iter();
         keys.map(|key| {
-            let descending = self.op(key) == Some(Op::Descending);
-            let by = if descending { self.only(key, scope) } else { self.expr(key, scope) };
-            Key { by: By::Expr(by), descending }
+            let descending = self.rule(key) == Some(SqlRule::Descending);
+            let by = if descending { self.only_argument(key, scope) } else { self.expr(key, scope) };
+            SortKey { by: SortBy::Expr(by), descending }
         })
         .collect()
     }
 
-    /// What a compound is sorted by.
-    fn output_order(&self, node: Node<'_>) -> Vec<Key> {
-        let keys = self.chain(node, Op::ThenByOutput).into_iter();
+    /// Decodes the sort keys of a compound.
+    fn output_order(&self, node: Node<'_>) -> Vec<SortKey> {
+        let keys = self.chain(node, SqlRule::ThenByOutput).into_iter();
         keys.map(|key| {
-            let descending = self.op(key) == Some(Op::DescendingOutput);
-            let [place] = if descending { arguments(key) } else { [key] };
-            Key { by: By::Output(self.field(place)), descending }
+            let descending = self.rule(key) == Some(SqlRule::DescendingOutput);
+            let [output] = if descending { arguments(key) } else { [key] };
+            SortKey { by: SortBy::Output(self.field(output)), descending }
         })
         .collect()
     }
 
     fn limit(&self, node: Node<'_>) -> Option<Limit> {
-        if self.op(node) == Some(Op::Skip) {
-            let [rows, skip] = arguments(node);
-            return Some(Limit { rows: self.literal(rows)?, skip: self.literal(skip) });
+        if self.rule(node) == Some(SqlRule::Offset) {
+            let [rows, offset] = arguments(node);
+            return Some(Limit { rows: self.literal(rows)?, offset: self.literal(offset) });
         }
-        Some(Limit { rows: self.literal(node)?, skip: None })
+        Some(Limit { rows: self.literal(node)?, offset: None })
     }
 
     fn literal(&self, node: Node<'_>) -> Option<Literal> {
         Literal::from_symbol(self.symbol(node))
     }
 
-    /// The place of an output, from 0.
+    /// Returns the index of an output.
     fn field(&self, node: Node<'_>) -> u32 {
-        let mut place = 0;
+        let mut index = 0;
         let mut rest = node;
-        while self.op(rest) == Some(Op::NextField) {
-            place += 1;
+        while self.rule(rest) == Some(SqlRule::NextField) {
+            index += 1;
             [rest] = arguments(rest);
         }
-        place
+        index
     }
 
-    /// The elements of a list, `another` before each but the last.
-    fn chain<'p>(&self, node: Node<'p>, another: Op) -> Vec<Node<'p>> {
+    /// Returns the elements of a list, which has `another` before each element but the last.
+    fn chain<'p>(&self, node: Node<'p>, another: SqlRule) -> Vec<Node<'p>> {
         let mut elements = Vec::new();
         let mut rest = node;
-        while self.op(rest) == Some(another) {
+        while self.rule(rest) == Some(another) {
             let [element, more] = arguments(rest);
             elements.push(element);
             rest = more;
@@ -240,7 +243,7 @@ impl Decoder<'_> {
         elements
     }
 
-    fn list(&mut self, node: Node<'_>, another: Op, scope: &Scope<'_>) -> Vec<Expr> {
+    fn list(&mut self, node: Node<'_>, another: SqlRule, scope: &Scope<'_>) -> Vec<Expr> {
         self.chain(node, another).into_iter().map(|element| self.expr(element, scope)).collect()
     }
 
@@ -249,81 +252,88 @@ impl Decoder<'_> {
             return Expr::Unbound(None);
         }
         self.depth += 1;
-        let expr = self.expr_here(node, scope);
+        let expr = self.expr_unbounded(node, scope);
         self.depth -= 1;
         expr
     }
 
-    fn expr_here(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Expr {
-        let Some(op) = self.op(node) else {
+    /// Does what [`QueryDecoder::expr`] does, without the depth limit at this level.
+    fn expr_unbounded(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Expr {
+        let Some(rule) = self.rule(node) else {
             return match self.meaning(node) {
                 Some(_) => self.column(node, scope),
                 None => self.literal(node).map_or(Expr::Unbound(None), Expr::Literal),
             };
         };
-        match op {
-            Op::Again(_) | Op::Outer(_) => self.column(node, scope),
-            Op::Field | Op::NextField | Op::AgainField | Op::OuterField => self.field_column(node, scope),
-            Op::Null => Expr::Null,
-            Op::CountRows => Expr::CountRows,
-            Op::Negate => Expr::Negate(Box::new(self.only(node, scope))),
-            Op::Cast(to) => Expr::Cast(to, Box::new(self.only(node, scope))),
-            Op::Aggregate(aggregate) => Expr::Aggregate(aggregate, Box::new(self.only(node, scope))),
-            Op::IsNull => Expr::IsNull(Box::new(self.only(node, scope))),
-            Op::Not => Expr::Not(Box::new(self.only(node, scope))),
-            // Values and conditions are one type in a tree.
-            Op::Truth | Op::Holds => self.only(node, scope),
-            Op::Arithmetic(operation) => Expr::Arithmetic(operation, self.all(node, scope)),
-            Op::Compare(comparison, _) => Expr::Compare(comparison, self.all(node, scope)),
-            Op::Case => Expr::Case(self.all(node, scope)),
-            Op::Between(_) => Expr::Between(self.all(node, scope)),
-            Op::Call(function) => {
+        match rule {
+            SqlRule::Again(_) | SqlRule::Outer(_) => self.column(node, scope),
+            SqlRule::Field | SqlRule::NextField | SqlRule::AgainField | SqlRule::OuterField => {
+                self.field_column(node, scope)
+            }
+            SqlRule::Null => Expr::Null,
+            SqlRule::CountRows => Expr::CountRows,
+            SqlRule::Negate => Expr::Negate(Box::new(self.only_argument(node, scope))),
+            SqlRule::Cast(to) => Expr::Cast(to, Box::new(self.only_argument(node, scope))),
+            SqlRule::Aggregate(aggregate) => {
+                Expr::Aggregate(aggregate, Box::new(self.only_argument(node, scope)))
+            }
+            SqlRule::IsNull => Expr::IsNull(Box::new(self.only_argument(node, scope))),
+            SqlRule::Not => Expr::Not(Box::new(self.only_argument(node, scope))),
+            // A tree does not distinguish values from conditions.
+            SqlRule::Truth | SqlRule::Holds => self.only_argument(node, scope),
+            SqlRule::Arithmetic(operation) => Expr::Arithmetic(operation, self.all_arguments(node, scope)),
+            SqlRule::Compare(comparison, _) => Expr::Compare(comparison, self.all_arguments(node, scope)),
+            SqlRule::Case => Expr::Case(self.all_arguments(node, scope)),
+            SqlRule::Between(_) => Expr::Between(self.all_arguments(node, scope)),
+            SqlRule::Call(function) => {
                 let arguments = node.arguments().map(|argument| self.expr(argument, scope)).collect();
                 Expr::Call(function, arguments)
             }
-            Op::InList(number) => {
+            SqlRule::InList(number) => {
                 let [left, list] = arguments(node);
-                let another = if number { Op::AndNumber } else { Op::AndElement };
+                let another = if number { SqlRule::AndNumber } else { SqlRule::AndElement };
                 Expr::InList(Box::new(self.expr(left, scope)), self.list(list, another, scope))
             }
-            Op::InQuery => {
+            SqlRule::InQuery => {
                 let [left, query] = arguments(node);
                 let left = self.expr(left, scope);
                 Expr::InQuery(Box::new(left), Box::new(self.query(query, Some(scope))))
             }
-            Op::Exists => {
+            SqlRule::Exists => {
                 let [query] = arguments(node);
                 Expr::Exists(Box::new(self.query(query, Some(scope))))
             }
-            Op::Like => Expr::Like(self.all(node, scope)),
-            Op::Pattern(wildcards) => {
+            SqlRule::Like => Expr::Like(self.all_arguments(node, scope)),
+            SqlRule::Pattern(wildcards) => {
                 let [inside] = arguments(node);
                 match self.literal(inside) {
                     Some(Literal::Text(inside)) => Expr::Literal(wildcards.around(&inside)),
                     _ => Expr::Unbound(None),
                 }
             }
-            Op::And => Expr::And(self.list(node, Op::And, scope)),
-            Op::Or => Expr::Or(self.list(node, Op::Or, scope)),
+            SqlRule::And => Expr::And(self.list(node, SqlRule::And, scope)),
+            SqlRule::Or => Expr::Or(self.list(node, SqlRule::Or, scope)),
             _ => Expr::Query(Box::new(self.query(node, Some(scope)))),
         }
     }
 
-    fn only(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Expr {
+    /// Decodes the only argument of a rule.
+    fn only_argument(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Expr {
         let [argument] = arguments(node);
         self.expr(argument, scope)
     }
 
-    fn all<const N: usize>(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Box<[Expr; N]> {
+    /// Decodes the `N` arguments of a rule.
+    fn all_arguments<const N: usize>(&mut self, node: Node<'_>, scope: &Scope<'_>) -> Box<[Expr; N]> {
         Box::new(arguments(node).map(|argument| self.expr(argument, scope)))
     }
 
     fn column(&self, node: Node<'_>, scope: &Scope<'_>) -> Expr {
         let mut at = Occurrence { outer: 0, again: 0 };
         let mut rest = node;
-        while let Some(op) = self.op(rest) {
-            match op {
-                Op::Outer(_) => at.outer += 1,
+        while let Some(rule) = self.rule(rest) {
+            match rule {
+                SqlRule::Outer(_) => at.outer += 1,
                 _ => at.again += 1,
             }
             [rest] = arguments(rest);
@@ -337,17 +347,17 @@ impl Decoder<'_> {
         let mut at = Occurrence { outer: 0, again: 0 };
         let mut rest = node;
         loop {
-            match self.op(rest) {
-                Some(Op::OuterField) => at.outer += 1,
-                Some(Op::AgainField) => at.again += 1,
+            match self.rule(rest) {
+                Some(SqlRule::OuterField) => at.outer += 1,
+                Some(SqlRule::AgainField) => at.again += 1,
                 _ => break,
             }
             [rest] = arguments(rest);
         }
         let column = bind(None, at, self.field(rest), scope);
-        // The text must have a name for it.
-        let named = column.filter(|column| match scope.source(*column).map(|source| &source.relation) {
-            Some(Relation::Query(query)) => {
+        // The text can only refer to an output that has a name.
+        let named = column.filter(|column| match scope.source(*column).map(|source| &source.kind) {
+            Some(SourceKind::Query(query)) => {
                 let names = field_names(query, self.schema, self.output_prefix);
                 names.get(column.column as usize).is_some_and(Option::is_some)
             }
@@ -362,15 +372,15 @@ fn bind(table: Option<TableId>, at: Occurrence, column: u32, scope: &Scope<'_>) 
     Some(ColumnRef { scope, source, column })
 }
 
-/// The arguments of a rule that has `N` of them.
+/// Returns the arguments of a rule that has `N` of them.
 fn arguments<const N: usize>(node: Node<'_>) -> [Node<'_>; N] {
     let mut arguments = node.arguments();
-    // A rule has as many arguments as its signature says, and a program was checked against that.
+    // Cannot fail: a program has as many arguments as the signature of each rule says.
     std::array::from_fn(|_| arguments.next().expect("a rule has all of its arguments"))
 }
 
-/// What stands for a part of a program that is not followed.
-fn nothing() -> Query {
+/// Returns a query without outputs, for a part of a program that is dropped.
+fn empty_query() -> Query {
     let first = Select {
         distinct: false,
         outputs: vec![],

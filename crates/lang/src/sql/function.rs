@@ -1,31 +1,31 @@
-//! The functions a query may call.
+//! The functions that a query may call.
 
 /// A scalar function of SQLite with a fixed number of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Function(u8);
+pub struct ScalarFunction(u8);
 
-/// What is known of a function's result or wanted of an argument.
+/// The type of an argument or result, as far as the grammar distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ValueType {
     Number,
     Text,
     Any,
 }
 
-struct Definition {
+struct FunctionDefinition {
     name: &'static str,
-    arguments: &'static [Sort],
-    result: Sort,
+    arguments: &'static [ValueType],
+    result: ValueType,
 }
 
 macro_rules! functions {
     ($($name:literal ($($argument:ident),*) $result:ident;)*) => {
-        &[$(Definition { name: $name, arguments: &[$(Sort::$argument),*], result: Sort::$result }),*]
+        &[$(FunctionDefinition { name: $name, arguments: &[$(ValueType::$argument),*], result: ValueType::$result }),*]
     };
 }
 
-/// One line an arity, so that one action says all there is to say.
-const FUNCTIONS: &[Definition] = functions! {
+/// A function with several arities has one line for each, so that one action determines the arity.
+const FUNCTIONS: &[FunctionDefinition] = functions! {
     "abs" (Number) Number;
     "round" (Number) Number;
     "round" (Number, Number) Number;
@@ -42,7 +42,7 @@ const FUNCTIONS: &[Definition] = functions! {
     "coalesce" (Any, Any) Any;
     "coalesce" (Any, Any, Any) Any;
     "nullif" (Any, Any) Any;
-    // With one argument these two aggregate.
+    // With one argument, these two are aggregates.
     "max" (Any, Any) Any;
     "min" (Any, Any) Any;
     "strftime" (Any, Any) Any;
@@ -58,76 +58,78 @@ const FUNCTIONS: &[Definition] = functions! {
     "random" () Number;
 };
 
-impl Function {
-    /// The function called `name` (upper or lower case) with so many arguments.
+impl ScalarFunction {
+    /// Returns the function with this name, in upper or lower case, and this number of arguments.
     pub fn find(name: &str, arguments: usize) -> Option<Self> {
-        // Two names for one function.
         let name = match name.to_ascii_lowercase().as_str() {
+            // Synonyms.
             "substring" => "substr".to_owned(),
             "ifnull" if arguments == 2 => "coalesce".to_owned(),
             other => other.to_owned(),
         };
         let index = FUNCTIONS.iter().position(|f| f.name == name && f.arguments.len() == arguments);
-        index.map(|index| Function(index as u8))
+        index.map(|index| ScalarFunction(index as u8))
     }
 
-    /// Whether there is a function called `name` with any number of arguments.
+    /// Returns whether there is a function with this name, for any number of arguments.
     pub(super) fn is_name(name: &str) -> bool {
-        (0..4).any(|arguments| Function::find(name, arguments).is_some())
+        (0..4).any(|arguments| ScalarFunction::find(name, arguments).is_some())
     }
 
-    pub(super) fn all() -> impl Iterator<Item = Function> {
-        (0..FUNCTIONS.len()).map(|index| Function(index as u8))
+    /// Returns all functions, in the order of their grammar rules.
+    pub(super) fn all() -> impl Iterator<Item = ScalarFunction> {
+        (0..FUNCTIONS.len()).map(|index| ScalarFunction(index as u8))
     }
 
-    /// Its name in SQL.
+    /// Returns the name in SQL.
     pub fn name(self) -> &'static str {
         self.definition().name
     }
 
-    pub(super) fn arguments(self) -> &'static [Sort] {
+    pub(super) fn arguments(self) -> &'static [ValueType] {
         self.definition().arguments
     }
 
-    pub(super) fn result(self) -> Sort {
+    pub(super) fn result(self) -> ValueType {
         self.definition().result
     }
 
-    fn definition(self) -> &'static Definition {
+    fn definition(self) -> &'static FunctionDefinition {
         &FUNCTIONS[usize::from(self.0)]
     }
 }
 
-/// A function of all rows of a group.
+/// A function of all rows of a group, or of their distinct values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aggregate {
-    /// How many values there are.
+    /// The number of values.
     Count,
-    /// How many different values there are.
+    /// The number of distinct values.
     CountDistinct,
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// The sum of the different ones.
+    /// The sum of the distinct values.
     SumDistinct,
-    /// Their mean.
+    /// The mean.
     Avg,
-    /// The mean of the different ones.
+    /// The mean of the distinct values.
     AvgDistinct,
-    /// The least.
+    /// The least value.
     Min,
-    /// The greatest.
+    /// The greatest value.
     Max,
-    /// All of them in one text.
+    /// All values, joined to one text.
     GroupConcat,
 }
 
 impl Aggregate {
+    /// All aggregates. Their order is the order of grammar rules.
     pub(super) const ALL: [Aggregate; 9] = {
         use Aggregate::*;
         [Count, CountDistinct, Sum, SumDistinct, Avg, AvgDistinct, Min, Max, GroupConcat]
     };
 
-    /// The aggregate called `name`, of all values or of different ones.
+    /// Returns the aggregate with this name, of all values or of the distinct ones.
     pub fn find(name: &str, distinct: bool) -> Option<Self> {
         use Aggregate::*;
         Some(match (name.to_ascii_lowercase().as_str(), distinct) {
@@ -137,7 +139,7 @@ impl Aggregate {
             ("sum", true) => SumDistinct,
             ("avg", false) => Avg,
             ("avg", true) => AvgDistinct,
-            // The least of the different values is the least value.
+            // `DISTINCT` makes no difference to these two.
             ("min", _) => Min,
             ("max", _) => Max,
             ("group_concat", false) => GroupConcat,
@@ -145,7 +147,7 @@ impl Aggregate {
         })
     }
 
-    /// Its name in SQL.
+    /// Returns the name in SQL.
     pub fn name(self) -> &'static str {
         use Aggregate::*;
         match self {
@@ -158,23 +160,23 @@ impl Aggregate {
         }
     }
 
-    /// Whether it looks at different values only.
+    /// Returns whether it ignores duplicate values.
     pub fn is_distinct(self) -> bool {
         matches!(self, Aggregate::CountDistinct | Aggregate::SumDistinct | Aggregate::AvgDistinct)
     }
 
-    /// Whether it adds values up, which makes no sense of words.
+    /// Returns whether it adds values up, which makes no sense for text.
     pub fn adds(self) -> bool {
         use Aggregate::*;
         matches!(self, Sum | SumDistinct | Avg | AvgDistinct)
     }
 
-    /// What is known of its result.
-    pub(super) fn result(self) -> Sort {
+    /// Returns the type of the result.
+    pub(super) fn result(self) -> ValueType {
         match self {
-            Aggregate::Min | Aggregate::Max => Sort::Any,
-            Aggregate::GroupConcat => Sort::Text,
-            _ => Sort::Number,
+            Aggregate::Min | Aggregate::Max => ValueType::Any,
+            Aggregate::GroupConcat => ValueType::Text,
+            _ => ValueType::Number,
         }
     }
 }

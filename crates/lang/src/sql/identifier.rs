@@ -1,7 +1,7 @@
-//! Names as SQL writes them.
+//! The spelling of names in SQL.
 
-/// Words that are not names unless quoted: SQLite's keywords, and those its grammar forgives but
-/// others do not.
+/// Words that are names only in quotes: the keywords of SQLite, including those that its grammar accepts as names
+/// but those of other databases do not.
 const KEYWORDS: &str = " abort action add after all alter always analyze and any as asc attach autoincrement before \
     begin between by cascade case cast check collate column commit conflict constraint create cross current \
     current_date current_time current_timestamp database default deferrable deferred delete desc detach distinct do \
@@ -13,7 +13,7 @@ const KEYWORDS: &str = " abort action add after all alter always analyze and any
     savepoint select set table temp temporary then ties to top transaction trigger trim true unbounded union unique update \
     using vacuum values view virtual when where window with within without ";
 
-/// Writes a name, in double quotes where SQL needs them.
+/// Returns a name as SQL spells it: in double quotes if it needs them.
 pub fn quoted(name: &str) -> String {
     let plain = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_names_are_quoted() {
+    fn keywords_and_names_with_special_characters_are_quoted() {
         for (name, written) in [
             ("state", "state"),
             ("STATE_NAME", "STATE_NAME"),

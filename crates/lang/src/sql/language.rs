@@ -1,92 +1,92 @@
-//! SQL as a language of programs.
+//! SQL as a [`Language`].
 
-use super::check::{CheckError, check_quoted};
-use super::decode::Decoder;
-use super::encode::Encoder;
+use super::check::{CheckError, check_with_quotes};
+use super::decode::QueryDecoder;
+use super::encode::QueryEncoder;
 use super::literal::LiteralKind;
 use super::query::Query;
 use super::reader::Quotes;
-use super::rules::{Room, Rules};
+use super::rules::{LiteralPosition, SqlRules};
 use super::schema::{ColumnType, Schema};
 use super::symbols::Symbols;
 use super::writer::Writer;
 use crate::{Environment, Grammar, ItemKind, Language, Program, ReadError, Signatures};
 use std::sync::Arc;
 
-/// SQL over one schema.
+/// The language of queries to one schema.
 ///
-/// The signatures do not depend on the schema; names do, and a query can be read only where they mean something.
+/// The signatures do not depend on the schema, but reading a query does, because it resolves names.
 #[derive(Debug)]
 pub struct Sql {
     schema: Schema,
-    rules: Rules,
+    rules: SqlRules,
     pub(super) symbols: Symbols,
     writer: Writer,
     quotes: Quotes,
 }
 
 impl Sql {
-    /// The language of queries to `schema`.
+    /// Creates the language of queries to `schema`.
     pub fn new(schema: Schema) -> Self {
         let (symbols, writer) = (Symbols::new(&schema), Writer::new(&schema));
-        Sql { schema, rules: Rules::new(), symbols, writer, quotes: Quotes::default() }
+        Sql { schema, rules: SqlRules::new(), symbols, writer, quotes: Quotes::default() }
     }
 
-    /// The same language, for texts with other quotes.
+    /// Sets the meaning of double quotes in the texts it reads.
     #[must_use]
     pub fn with_quotes(self, quotes: Quotes) -> Self {
         Sql { quotes, ..self }
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The kind of items that are tables.
+    /// Returns the kind of items for tables.
     pub fn table_kind(&self) -> ItemKind {
         self.rules.table
     }
 
-    /// The kind of items that are columns.
+    /// Returns the kind of items for columns of a type.
     pub fn column_kind(&self, ty: ColumnType) -> ItemKind {
         self.rules.column(ty)
     }
 
-    /// Where words make sense, by the rule whose argument they would be.
-    pub(super) fn rooms(&self) -> Arc<[Room]> {
-        self.rules.rooms()
+    /// Returns for each rule where search may put a word of the question.
+    pub(super) fn literal_positions(&self) -> Arc<[LiteralPosition]> {
+        self.rules.literal_positions()
     }
 
-    /// The kind of items that are values.
+    /// Returns the kind of items for literals of a kind.
     pub fn value_kind(&self, kind: LiteralKind) -> ItemKind {
         self.rules.value(kind)
     }
 
-    /// Reads a query and looks for mistakes.
+    /// Reads a query and checks its names and types.
     ///
     /// # Errors
-    /// See [`super::check()`].
+    /// Errors in the same cases as [`super::check()`].
     pub fn parse(&self, text: &str) -> Result<Query, CheckError> {
-        check_quoted(text, &self.schema, self.quotes).map(|checked| checked.query)
+        check_with_quotes(text, &self.schema, self.quotes).map(|checked| checked.query)
     }
 
-    /// The canonical text of a query.
+    /// Returns the canonical text of a query.
     pub fn text(&self, query: &Query) -> String {
         self.writer.write(query, &self.schema)
     }
 
-    /// The program of a query.
+    /// Returns the program of a query.
     ///
     /// # Errors
-    /// If the environment lacks an item it needs.
+    /// Errors if the environment lacks an item that the program needs.
     pub fn encode(
         &self,
         query: &Query,
         grammar: &Grammar,
         environment: &dyn Environment,
     ) -> Result<Program, ReadError> {
-        let mut encoder = Encoder {
+        let mut encoder = QueryEncoder {
             rules: &self.rules,
             schema: &self.schema,
             symbols: &self.symbols,
@@ -94,13 +94,12 @@ impl Sql {
             actions: vec![],
         };
         encoder.query(query, None).map_err(ReadError::NotCovered)?;
-        Program::from_actions(grammar, &encoder.actions)
-            .map_err(|error| ReadError::NotCovered(error.to_string()))
+        Ok(Program::from_actions(grammar, &encoder.actions)?)
     }
 
-    /// The query of a program.
+    /// Returns the query of a program.
     pub fn decode(&self, program: &Program, environment: &dyn Environment) -> Query {
-        let mut decoder = Decoder {
+        let mut decoder = QueryDecoder {
             rules: &self.rules,
             schema: &self.schema,
             symbols: &self.symbols,

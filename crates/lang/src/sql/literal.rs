@@ -1,47 +1,47 @@
-//! Constants in a query.
+//! The constants of queries.
 
 use std::fmt;
 
-/// A constant: its canonical text is the symbol of a value item.
+/// A constant. Its canonical text, which `Display` writes, is the symbol of an item.
 ///
-/// Two literals are equal if SQLite cannot tell them apart, so `007` and `7` are one and `7` and `7.0`
-/// are two: division and comparison with text see the difference.
+/// Two literals are equal if SQLite cannot distinguish them. So `007` equals `7`, but `7` does not equal `7.0`:
+/// division and comparison with text treat them differently.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Literal {
     /// A number, in canonical form: an integer in decimal, or a real number with a point or exponent.
     Number(String),
-    /// Text, without quotes.
+    /// A text, without quotes and escapes.
     Text(String),
 }
 
-/// What a literal looks like, which decides what it may be compared with.
+/// The kind of a literal, which decides what it may be compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiteralKind {
     /// A number.
     Number,
-    /// A number in quotes: text, but as good as a number beside a column of numbers.
+    /// A number in quotes: a text, but SQLite converts it when it is compared with a column of numbers.
     QuotedNumber,
     /// A date or time in quotes.
     Time,
-    /// Any other text. Comparing it with a number is a mistake.
+    /// Any other text. The grammar does not compare it with numbers.
     Word,
 }
 
 impl Literal {
-    /// A text.
+    /// Creates a text.
     pub fn text(text: impl Into<String>) -> Self {
         Literal::Text(text.into())
     }
 
-    /// A whole number.
+    /// Creates an integer.
     pub fn integer(number: i64) -> Self {
         Literal::Number(number.to_string())
     }
 
-    /// The number that SQL writes as `text`, if SQLite would read one.
+    /// Parses a number as SQLite does; none if the text is not a number.
     pub fn number(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        // Rust also reads `inf`, `nan` and a second sign, which SQL does not.
+        // Rust would also parse `inf`, `nan` and a second sign.
         if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
             return None;
         }
@@ -54,7 +54,7 @@ impl Literal {
         real.is_finite().then(|| Literal::Number(format!("{real:?}")))
     }
 
-    /// The literal with the canonical text `symbol`, if it is one.
+    /// Parses the canonical text of a literal.
     pub fn from_symbol(symbol: &str) -> Option<Self> {
         match symbol.strip_prefix('\'') {
             Some(rest) => Some(Literal::Text(rest.strip_suffix('\'')?.replace("''", "'"))),
@@ -62,7 +62,7 @@ impl Literal {
         }
     }
 
-    /// The same number with the other sign; none for text.
+    /// Returns the number with the opposite sign; none for a text.
     pub fn negated(&self) -> Option<Self> {
         match self {
             Literal::Number(number) => match number.strip_prefix('-') {
@@ -73,7 +73,7 @@ impl Literal {
         }
     }
 
-    /// What it looks like.
+    /// Returns the kind.
     pub fn kind(&self) -> LiteralKind {
         match self {
             Literal::Number(_) => LiteralKind::Number,
@@ -84,7 +84,8 @@ impl Literal {
     }
 }
 
-/// Digits in groups, with the separators of dates and times between them: `2014-05-01 10:30`, `5/6/2008`.
+/// Returns whether a text is made of groups of digits with the separators of dates and times, such as
+/// `2014-05-01 10:30` or `5/6/2008`.
 fn looks_like_time(text: &str) -> bool {
     let separators = text.bytes().filter(|byte| matches!(byte, b'-' | b'/' | b':')).count();
     text.starts_with(|first: char| first.is_ascii_digit())
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_canonical() {
+    fn numbers_have_a_canonical_text() {
         for (text, canonical) in [
             ("7", "7"),
             ("007", "7"),
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_escaped() {
+    fn text_is_escaped_and_unescaped() {
         for text in ["texas", "o'neill", "", "''", "a\"b", "--", "x; drop"] {
             let literal = Literal::text(text);
             assert_eq!(Literal::from_symbol(&literal.to_string()), Some(literal));
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds() {
+    fn the_kind_follows_from_the_text() {
         use LiteralKind::*;
         for (symbol, kind) in [
             ("5", Number),

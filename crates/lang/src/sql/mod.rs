@@ -1,19 +1,19 @@
-//! SQL: the queries people ask of a database.
+//! SQL: queries to a database.
 //!
-//! A query has three forms. Its *text* is what people and databases write; [`Query`] is its tree, in which every name
-//! is resolved against a [`Schema`]; a [`crate::Program`] is what a parser writes, one action a decision. Each way is a
-//! module: `reader` and `writer` between text and tree, `encode` and `decode` between tree and program,
-//! and `rules` says which programs there are.
+//! A query has three forms. Its *text* is what people write and databases run. A [`Query`] is its syntax tree, with
+//! every name resolved against a [`Schema`]. A [`crate::Program`] is what a parser writes, one action for each
+//! decision. `reader` and `writer` convert between text and tree, `encode` and `decode` between tree and program,
+//! and `rules` defines which programs exist.
 //!
-//! The key decision is that **a column is a pointer, and its source is understood**: a program points to `state.area` and
-//! means the nearest `FROM` that has the table, its first occurrence there. Wrapping actions say otherwise, and
-//! are needed only when a table meets itself. Aliases do not exist in programs and trees.
+//! The key decision is that **a column is a pointer, and its source is implied**. A program points to `state.area`,
+//! which means the first occurrence of `state` in the nearest enclosing `FROM` that has it. Wrapping actions select
+//! another occurrence, and are needed only where a table is joined with itself. Programs and trees have no aliases.
 //!
-//! Where SQL has several ways to say a thing, programs have one (see `query` for the list), chosen so that the
-//! answer is the same in SQLite, row for row. What the tree cannot hold is refused with the reason.
+//! Where SQL can express the same thing in several ways, programs have one (`query` has the list), chosen so that
+//! SQLite returns the same rows. A text that the tree cannot represent is refused with the reason.
 //!
 //! ```
-//! use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, Value};
+//! use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, SuggestedValue, Table};
 //! use xpr_lang::{Environment, Language};
 //!
 //! let column = |name: &str, ty| Column { name: name.into(), ty };
@@ -22,7 +22,7 @@
 //! let language = Sql::new(Schema { tables: vec![state] });
 //!
 //! let environment = SqlEnvironment::new(&language);
-//! let texas = Value::new(Literal::text("texas"), "texas");
+//! let texas = SuggestedValue::new(Literal::text("texas"), "texas");
 //! let environment = environment.with_values(&language, &[texas]);
 //! let grammar = language.signatures().grammar(environment.items())?;
 //!
@@ -57,13 +57,13 @@ mod typing;
 mod walk;
 mod writer;
 
-pub use check::{CheckError, Checked, check, check_quoted};
-pub use environment::{SqlEnvironment, Value};
-pub use function::{Aggregate, Function};
+pub use check::{CheckError, CheckedQuery, check, check_with_quotes};
+pub use environment::{SqlEnvironment, SuggestedValue};
+pub use function::{Aggregate, ScalarFunction};
 pub use identifier::quoted;
 pub use language::Sql;
 pub use literal::{Literal, LiteralKind};
-pub use operator::{Arithmetic, Cast, Comparison, SetOperator};
-pub use query::{By, ColumnRef, Expr, Key, Limit, Output, Query, Relation, Select, Source};
+pub use operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOperator};
+pub use query::{ColumnRef, Expr, FromSource, Limit, Output, Query, Select, SortBy, SortKey, SourceKind};
 pub use reader::Quotes;
 pub use schema::{Column, ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};

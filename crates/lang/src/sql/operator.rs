@@ -1,139 +1,100 @@
-//! Operators, and what SQL calls them.
+//! The operators of queries, and their names in SQL.
 
-/// How two parts are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SetOperator {
-    /// Rows of either, each once.
-    Union,
-    /// Rows of both, one after the other.
-    UnionAll,
-    /// Rows in both.
-    Intersect,
-    /// Rows in the first only.
-    Except,
-}
-
-/// An operation on two values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Arithmetic {
-    Plus,
-    Minus,
-    Times,
-    Divide,
-    Modulo,
-    /// `||`
-    Concatenate,
-}
-
-/// What a value is cast to; SQLite knows no more types than these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Cast {
-    Integer,
-    Real,
-    Numeric,
-    Text,
-}
-
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    Greater,
-    LessOrEqual,
-    GreaterOrEqual,
-}
-
-impl SetOperator {
-    pub(super) const ALL: [SetOperator; 4] =
-        [SetOperator::Union, SetOperator::UnionAll, SetOperator::Intersect, SetOperator::Except];
-
-    /// Its name in SQL.
-    pub fn name(self) -> &'static str {
-        match self {
-            SetOperator::Union => "UNION",
-            SetOperator::UnionAll => "UNION ALL",
-            SetOperator::Intersect => "INTERSECT",
-            SetOperator::Except => "EXCEPT",
+/// Defines an enum whose variants have a name in SQL.
+macro_rules! named_in_sql {
+    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $($(#[$variant_doc])* $variant,)*
         }
-    }
-}
 
-impl Arithmetic {
-    pub(super) const ALL: [Arithmetic; 6] = {
-        use Arithmetic::*;
-        [Plus, Minus, Times, Divide, Modulo, Concatenate]
+        impl $type {
+            /// All variants. Their order is the order of grammar rules.
+            pub(super) const ALL: &[$type] = &[$($type::$variant,)*];
+
+            /// Returns the name in SQL.
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name,)* }
+            }
+        }
     };
+}
 
-    /// Its sign in SQL.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Arithmetic::Plus => "+",
-            Arithmetic::Minus => "-",
-            Arithmetic::Times => "*",
-            Arithmetic::Divide => "/",
-            Arithmetic::Modulo => "%",
-            Arithmetic::Concatenate => "||",
-        }
+named_in_sql! {
+    /// An operator that combines the rows of two selects.
+    SetOperator {
+        /// The rows of either, without duplicates.
+        Union = "UNION",
+        /// The rows of the first, and then those of the second.
+        UnionAll = "UNION ALL",
+        /// The rows that are in both, without duplicates.
+        Intersect = "INTERSECT",
+        /// The rows that are in the first only, without duplicates.
+        Except = "EXCEPT",
     }
 }
 
-impl Cast {
-    pub(super) const ALL: [Cast; 4] = [Cast::Integer, Cast::Real, Cast::Numeric, Cast::Text];
-
-    /// The name of the type in SQL.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cast::Integer => "INTEGER",
-            Cast::Real => "REAL",
-            Cast::Numeric => "NUMERIC",
-            Cast::Text => "TEXT",
-        }
+named_in_sql! {
+    /// An operator that computes a value from two others.
+    #[allow(missing_docs, reason = "the names say it")]
+    ArithmeticOperator {
+        Plus = "+",
+        Minus = "-",
+        Times = "*",
+        Divide = "/",
+        Modulo = "%",
+        Concatenate = "||",
     }
 }
 
-impl Comparison {
-    pub(super) const ALL: [Comparison; 6] = {
-        use Comparison::*;
-        [Equal, NotEqual, Less, Greater, LessOrEqual, GreaterOrEqual]
-    };
-
-    /// Its sign in SQL.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Comparison::Equal => "=",
-            Comparison::NotEqual => "<>",
-            Comparison::Less => "<",
-            Comparison::Greater => ">",
-            Comparison::LessOrEqual => "<=",
-            Comparison::GreaterOrEqual => ">=",
-        }
+named_in_sql! {
+    /// The type in `CAST(value AS type)`. SQLite treats every type as one of these.
+    #[allow(missing_docs, reason = "the names say it")]
+    CastType {
+        Integer = "INTEGER",
+        Real = "REAL",
+        Numeric = "NUMERIC",
+        Text = "TEXT",
     }
+}
 
-    /// The same with its sides exchanged.
+named_in_sql! {
+    /// An operator that compares two values.
+    #[allow(missing_docs, reason = "the names say it")]
+    ComparisonOperator {
+        Equal = "=",
+        NotEqual = "<>",
+        Less = "<",
+        Greater = ">",
+        LessOrEqual = "<=",
+        GreaterOrEqual = ">=",
+    }
+}
+
+impl ComparisonOperator {
+    /// Returns the operator for exchanged operands: `a < b` is `b > a`.
     pub(super) fn flipped(self) -> Self {
+        use ComparisonOperator::*;
         match self {
-            Comparison::Less => Comparison::Greater,
-            Comparison::Greater => Comparison::Less,
-            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-            same => same,
+            Less => Greater,
+            Greater => Less,
+            LessOrEqual => GreaterOrEqual,
+            GreaterOrEqual => LessOrEqual,
+            Equal | NotEqual => self,
         }
     }
 
-    /// The one that holds when this one does not (and nothing is `NULL`).
+    /// Returns the operator that is true where this one is false. Both are `NULL` for a `NULL` operand.
     pub(super) fn negated(self) -> Self {
+        use ComparisonOperator::*;
         match self {
-            Comparison::Equal => Comparison::NotEqual,
-            Comparison::NotEqual => Comparison::Equal,
-            Comparison::Less => Comparison::GreaterOrEqual,
-            Comparison::Greater => Comparison::LessOrEqual,
-            Comparison::LessOrEqual => Comparison::Greater,
-            Comparison::GreaterOrEqual => Comparison::Less,
+            Equal => NotEqual,
+            NotEqual => Equal,
+            Less => GreaterOrEqual,
+            Greater => LessOrEqual,
+            LessOrEqual => Greater,
+            GreaterOrEqual => Less,
         }
     }
 }

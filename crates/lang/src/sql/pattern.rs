@@ -1,9 +1,9 @@
-//! Patterns of `LIKE`: a question says what is inside.
+//! Patterns of `LIKE`, taken apart into percent signs and the text between them, which a question can mention.
 
 use super::literal::Literal;
 use super::query::Expr;
 
-/// Where a pattern of `LIKE` has its percent signs.
+/// The positions of the percent signs in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wildcards {
     /// `%x%`
@@ -17,8 +17,9 @@ pub(super) enum Wildcards {
 impl Wildcards {
     pub(super) const ALL: [Wildcards; 3] = [Wildcards::Contains, Wildcards::StartsWith, Wildcards::EndsWith];
 
-    /// Takes a pattern apart; none if it is no constant, or has no percent sign at an end.
-    pub(super) fn of(pattern: &Expr) -> Option<(Wildcards, Literal)> {
+    /// Splits a pattern into its percent signs and the text between them. Returns none if the pattern is not a
+    /// constant, has no percent sign at either end, or has no text.
+    pub(super) fn split(pattern: &Expr) -> Option<(Wildcards, Literal)> {
         let Expr::Literal(Literal::Text(text)) = pattern else { return None };
         let (kind, inside) = match (text.strip_prefix('%'), text.strip_suffix('%')) {
             (Some(rest), Some(_)) => (Wildcards::Contains, rest.strip_suffix('%')?),
@@ -29,7 +30,7 @@ impl Wildcards {
         (!inside.is_empty()).then(|| (kind, Literal::text(inside)))
     }
 
-    /// Puts it together again.
+    /// Returns the pattern with these percent signs around a text.
     pub(super) fn around(self, inside: &str) -> Literal {
         Literal::Text(match self {
             Wildcards::Contains => format!("%{inside}%"),
@@ -44,9 +45,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_come_apart_and_together() {
+    fn splitting_a_pattern_and_adding_its_wildcards_are_inverse() {
         use Wildcards::*;
-        for (pattern, apart) in [
+        for (pattern, parts) in [
             ("%new%", Some((Contains, "new"))),
             ("new%", Some((StartsWith, "new"))),
             ("%new", Some((EndsWith, "new"))),
@@ -56,10 +57,10 @@ mod tests {
             ("%%", None),
             ("", None),
         ] {
-            let found = Wildcards::of(&Expr::Literal(Literal::text(pattern)));
-            let expected = apart.map(|(kind, inside)| (kind, Literal::text(inside)));
+            let found = Wildcards::split(&Expr::Literal(Literal::text(pattern)));
+            let expected = parts.map(|(kind, inside)| (kind, Literal::text(inside)));
             assert_eq!(found, expected, "{pattern}");
-            if let Some((kind, inside)) = apart {
+            if let Some((kind, inside)) = parts {
                 assert_eq!(kind.around(inside), Literal::text(pattern));
             }
         }

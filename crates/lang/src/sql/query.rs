@@ -1,114 +1,114 @@
-//! The abstract syntax of queries: names resolved, and one tree for each meaning where that costs nothing.
+//! The syntax tree of queries: names are resolved, and equivalent texts mostly have the same tree.
 //!
-//! A tree has no aliases. A column is found by counting ([`ColumnRef`]): which of the enclosing
-//! `FROM` lists, which source there, which column of that. Where the same thing can be said in several ways the
-//! reader picks one and the tree cannot hold the others:
+//! A tree has no aliases. A [`ColumnRef`] identifies a column by three numbers: which of the enclosing
+//! `FROM` lists, which source of that list, which column of that source. Where SQL can express the same
+//! thing in several ways, the reader picks one and the tree cannot hold the others:
 //!
-//! - an inner join is a comma and its condition part of `WHERE`, which is how SQLite sees it too;
-//! - a column alias is replaced by what it stands for, a position by the output it counts to;
-//! - `NOT a = b` is `a <> b`, `a NOT IN …` is `NOT a IN …`; parentheses and unary plus vanish;
-//! - a constant stands on the right of a comparison;
-//! - `CASE` tests one condition, and the next in its `ELSE`.
+//! - an inner join is a comma and its condition part of `WHERE`, which is how SQLite treats it too;
+//! - a column alias is replaced by its expression, and a position by the output at that position;
+//! - `NOT a = b` is `a <> b`, and `a NOT IN …` is `NOT a IN …`; parentheses and unary plus are dropped;
+//! - a constant is on the right of a comparison;
+//! - `CASE` tests one condition, and its `ELSE` tests the next one.
 
-use super::function::{Aggregate, Function};
+use super::function::{Aggregate, ScalarFunction};
 use super::literal::Literal;
-use super::operator::{Arithmetic, Cast, Comparison, SetOperator};
+use super::operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOperator};
 use super::schema::{ColumnId, TableId};
 
-/// One `SELECT` statement: a query, or several combined, with their order.
+/// One `SELECT` statement: a select, or a compound of several, with `ORDER BY` and `LIMIT`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// The first (mostly the only) part.
+    /// The first select, and usually the only one.
     pub first: Select,
-    /// What is combined with it, from left to right.
+    /// The selects that are combined with it, from left to right.
     pub rest: Vec<(SetOperator, Select)>,
-    /// What rows are sorted by.
-    pub order: Vec<Key>,
-    /// How many rows are wanted.
+    /// The keys of `ORDER BY`.
+    pub order: Vec<SortKey>,
+    /// The `LIMIT` clause.
     pub limit: Option<Limit>,
 }
 
-/// One part of a query.
+/// One `SELECT … FROM … WHERE … GROUP BY … HAVING …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Select {
-    /// Whether equal rows are given once.
+    /// Whether duplicate rows are removed.
     pub distinct: bool,
-    /// What is given of each row or group.
+    /// The outputs.
     pub outputs: Vec<Output>,
-    /// Where rows come from.
-    pub from: Vec<Source>,
-    /// Which rows.
+    /// The sources in `FROM`.
+    pub from: Vec<FromSource>,
+    /// The condition in `WHERE`.
     pub condition: Option<Expr>,
-    /// What rows are grouped by.
+    /// The keys of `GROUP BY`.
     pub group: Vec<Expr>,
-    /// Which groups; only with `group`.
+    /// The condition in `HAVING`. Only a select with `group` has one.
     pub having: Option<Expr>,
 }
 
-/// What is given of each row.
+/// An output of a select.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// All columns of all sources.
+    /// `*`: all columns of all sources.
     All,
-    /// All columns of one source, by its place in `FROM`.
+    /// `t.*`: all columns of one source, by its index in `FROM`.
     AllOf(u32),
-    /// A value.
+    /// An expression.
     Expr(Expr),
 }
 
-/// Something in `FROM`.
+/// A source in `FROM`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
-    /// What it is.
-    pub relation: Relation,
-    /// For a left join to what comes before, its condition.
-    pub left: Option<Expr>,
+pub struct FromSource {
+    /// A table or a query.
+    pub kind: SourceKind,
+    /// The condition, if this source is left-joined to the ones before it.
+    pub left_join: Option<Expr>,
 }
 
-/// Where rows come from.
+/// The kind of a source in `FROM`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Relation {
+pub enum SourceKind {
     /// A table.
     Table(TableId),
     /// Another query.
     Query(Box<Query>),
 }
 
-/// What rows are sorted by.
+/// A key of `ORDER BY`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Key {
-    /// The value.
-    pub by: By,
-    /// Whether the greatest comes first.
+pub struct SortKey {
+    /// The value to sort by.
+    pub by: SortBy,
+    /// Whether the greatest value comes first.
     pub descending: bool,
 }
 
 /// A value to sort by.
 #[derive(Clone, Debug, PartialEq)]
-pub enum By {
-    /// Any value, if the query has one part.
+pub enum SortBy {
+    /// An expression, in a query with one select.
     Expr(Expr),
-    /// An output by its place, from 0, if it has several.
+    /// An output by its index, in a compound of several selects.
     Output(u32),
 }
 
-/// How many rows are wanted.
+/// A `LIMIT` clause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// So many.
+    /// The number of rows to return.
     pub rows: Literal,
-    /// After so many others.
-    pub skip: Option<Literal>,
+    /// The number of rows to skip before them.
+    pub offset: Option<Literal>,
 }
 
-/// Where a column is found.
+/// Identifies a column among the sources that an expression can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnRef {
-    /// In which enclosing `FROM`: 0 is the nearest.
+    /// The number of the enclosing `FROM` list; 0 is the nearest.
     pub scope: u32,
-    /// In which source there.
+    /// The index of the source in that list.
     pub source: u32,
-    /// Which column of the table, or which output of the query.
+    /// The index of the column in that table, or of the output of that query.
     pub column: u32,
 }
 
@@ -117,35 +117,35 @@ pub struct ColumnRef {
 pub enum Expr {
     /// A column of a source.
     Column(ColumnRef),
-    /// A column of nothing in `FROM`: a program can say it, SQL cannot run it.
+    /// A column whose table is not in `FROM`. A program can contain one, but SQL cannot run it.
     Unbound(Option<ColumnId>),
     /// A constant.
     Literal(Literal),
     /// `NULL`
     Null,
-    /// `- a`, where `a` is no constant.
+    /// `- a`, where `a` is not a constant.
     Negate(Box<Expr>),
     /// `a + b`
-    Arithmetic(Arithmetic, Box<[Expr; 2]>),
+    Arithmetic(ArithmeticOperator, Box<[Expr; 2]>),
     /// `CAST(a AS …)`
-    Cast(Cast, Box<Expr>),
+    Cast(CastType, Box<Expr>),
     /// `f(a, …)`
-    Call(Function, Vec<Expr>),
+    Call(ScalarFunction, Vec<Expr>),
     /// `COUNT(*)`
     CountRows,
     /// `SUM(a)`
     Aggregate(Aggregate, Box<Expr>),
     /// `CASE WHEN a THEN b ELSE c END`
     Case(Box<[Expr; 3]>),
-    /// The first value of a query.
+    /// The first value of a query's first row.
     Query(Box<Query>),
     /// `a = b`
-    Compare(Comparison, Box<[Expr; 2]>),
+    Compare(ComparisonOperator, Box<[Expr; 2]>),
     /// `a LIKE b`
     Like(Box<[Expr; 2]>),
     /// `a BETWEEN b AND c`
     Between(Box<[Expr; 3]>),
-    /// `a IN (b, …)`, the elements constants and columns.
+    /// `a IN (b, …)`, where the elements are constants and columns.
     InList(Box<Expr>, Vec<Expr>),
     /// `a IN (SELECT …)`
     InQuery(Box<Expr>, Box<Query>),
@@ -157,19 +157,19 @@ pub enum Expr {
     And(Vec<Expr>),
     /// Two or more conditions, none of them an `Or`.
     Or(Vec<Expr>),
-    /// A condition that does not hold; never a comparison.
+    /// `NOT a`, where `a` is not a comparison.
     Not(Box<Expr>),
 }
 
 impl Query {
-    /// Its parts, from left to right.
-    pub fn parts(&self) -> impl Iterator<Item = &Select> {
+    /// Returns the selects, from left to right.
+    pub fn selects(&self) -> impl Iterator<Item = &Select> {
         std::iter::once(&self.first).chain(self.rest.iter().map(|(_, select)| select))
     }
 }
 
 impl Expr {
-    /// Whether it is a condition by its form: it is true, false or `NULL`.
+    /// Returns whether the expression is a condition by its form, so that it is true, false or `NULL`.
     pub fn is_condition(&self) -> bool {
         matches!(
             self,
@@ -186,21 +186,18 @@ impl Expr {
         )
     }
 
-    /// Both, in the form the tree has for it.
+    /// Returns `self AND other`, with nested `And`s merged.
     pub(super) fn and(self, other: Expr) -> Expr {
-        let (mut all, more) = (self.conjuncts(), other.conjuncts());
-        all.extend(more);
+        let conjuncts = |expr| match expr {
+            Expr::And(all) => all,
+            other => vec![other],
+        };
+        let mut all = conjuncts(self);
+        all.extend(conjuncts(other));
         Expr::And(all)
     }
 
-    fn conjuncts(self) -> Vec<Expr> {
-        match self {
-            Expr::And(all) => all,
-            other => vec![other],
-        }
-    }
-
-    /// Either, in the form the tree has for it.
+    /// Returns `self OR other`, with nested `Or`s merged.
     pub(super) fn or(self, other: Expr) -> Expr {
         let disjuncts = |expr| match expr {
             Expr::Or(all) => all,

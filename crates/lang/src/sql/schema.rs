@@ -1,4 +1,4 @@
-//! The tables of a database, as far as queries are concerned.
+//! Database schemas.
 
 /// Identifies a table: its index in [`Schema::tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -7,85 +7,91 @@ pub struct TableId(pub u32);
 /// Identifies a column: its table, and its index in [`Table::columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColumnId {
-    /// The table it is in.
+    /// The table.
     pub table: TableId,
-    /// Its index there.
+    /// The index of the column in the table.
     pub column: u32,
 }
 
-/// What the cells of a column hold.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColumnType {
-    /// Words.
+    /// Text.
     Text,
-    /// Numbers, whole or not.
+    /// Integers or real numbers.
     Number,
     /// Dates or times.
     Time,
-    /// Yes or no.
+    /// Truth values.
     Boolean,
-    /// Anything else, or more than one of these.
+    /// Another type, or values of several types.
     Other,
 }
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// As the database writes it.
+    /// The name, as the database spells it.
     pub name: String,
-    /// What its cells hold.
+    /// The type of the values.
     pub ty: ColumnType,
 }
 
-/// Columns of one table that point to rows of another.
+/// A foreign key: columns of one table that refer to columns of another, or of the same one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForeignKey {
-    /// The columns that point, as indices in their table.
+    /// The referring columns, as indices in their table.
     pub columns: Vec<u32>,
-    /// The columns they point to, one for each.
+    /// The columns they refer to, one for each.
     pub to: Vec<ColumnId>,
-    /// 1 if the database declares it; less if it was inferred from names and values.
+    /// 1 if the database declares the key, and less if it was inferred from names and values.
     pub confidence: f32,
 }
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// As the database writes it.
+    /// The name, as the database spells it.
     pub name: String,
-    /// Its columns, in their order there.
+    /// The columns, in the order of the database.
     pub columns: Vec<Column>,
-    /// The columns of its primary key, as indices; empty if it has none.
+    /// The columns of the primary key, as indices; empty if there is none.
     pub primary_key: Vec<u32>,
-    /// Where it points.
+    /// The foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
 }
 
 /// The tables of a database.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// In the order of the database.
+    /// The tables, in the order of the database.
     pub tables: Vec<Table>,
 }
 
 impl Schema {
-    /// A table.
+    /// Returns a table.
+    ///
+    /// # Panics
+    /// Panics if the id is not one of this schema.
     pub fn table(&self, id: TableId) -> &Table {
         &self.tables[id.0 as usize]
     }
 
-    /// A column.
+    /// Returns a column.
+    ///
+    /// # Panics
+    /// Panics if the id is not one of this schema.
     pub fn column(&self, id: ColumnId) -> &Column {
         &self.table(id.table).columns[id.column as usize]
     }
 
-    /// The table called `name`, upper or lower case alike.
+    /// Returns the table with this name. Case does not matter.
     pub fn find_table(&self, name: &str) -> Option<TableId> {
         let index = self.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         index.map(|index| TableId(index as u32))
     }
 
-    /// The column of a table called `name`, upper or lower case alike.
+    /// Returns the column of a table with this name. Case does not matter.
     pub fn find_column(&self, table: TableId, name: &str) -> Option<ColumnId> {
         let mut columns = self.table(table).columns.iter();
         let index = columns.position(|column| column.name.eq_ignore_ascii_case(name));

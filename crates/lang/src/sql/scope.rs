@@ -1,21 +1,21 @@
-//! Which columns an expression can see, and which of a program's pointers finds them.
+//! The columns that an expression can see, and how a program refers to them.
 
-use super::query::{ColumnRef, Output, Query, Relation, Select, Source};
+use super::query::{ColumnRef, FromSource, Output, Query, Select, SourceKind};
 use super::schema::{ColumnId, ColumnType, Schema, TableId};
 
 /// The `FROM` lists around an expression, nearest first.
 ///
-/// A query in `FROM` does not see its neighbours, only what is around the whole list.
+/// A query in `FROM` does not see the other sources of its list, only the enclosing lists.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
-    pub(super) sources: &'a [Source],
+    pub(super) sources: &'a [FromSource],
     pub(super) outer: Option<&'a Scope<'a>>,
 }
 
-/// How a program says which occurrence of a table (or of a query in `FROM`) a column belongs to.
+/// The occurrence of a table (or of a query in `FROM`) that a column of a program belongs to.
 ///
-/// Of the enclosing lists that have such a source, skip `outer`; of such sources there, skip `again`.
-/// Nearly always both are 0, and cost nothing.
+/// Skip `outer` of the enclosing lists that have such a source, and in the next such list skip `again` of these
+/// sources. Nearly always both are 0 and cost no action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Occurrence {
     pub(super) outer: u32,
@@ -23,29 +23,30 @@ pub(super) struct Occurrence {
 }
 
 impl<'a> Scope<'a> {
+    /// Returns this scope and the enclosing ones.
     fn all(&'a self) -> impl Iterator<Item = &'a Scope<'a>> {
         std::iter::successors(Some(self), |scope| scope.outer)
     }
 
-    /// The source a column belongs to.
-    pub(super) fn source(&'a self, column: ColumnRef) -> Option<&'a Source> {
+    /// Returns the source that a column belongs to.
+    pub(super) fn source(&'a self, column: ColumnRef) -> Option<&'a FromSource> {
         self.all().nth(column.scope as usize)?.sources.get(column.source as usize)
     }
 
-    /// The column of the schema; none for an output of a query.
+    /// Returns the column of the schema; none for an output of a query.
     pub(super) fn schema_column(&'a self, column: ColumnRef) -> Option<ColumnId> {
-        match self.source(column)?.relation {
-            Relation::Table(table) => Some(ColumnId { table, column: column.column }),
-            Relation::Query(_) => None,
+        match self.source(column)?.kind {
+            SourceKind::Table(table) => Some(ColumnId { table, column: column.column }),
+            SourceKind::Query(_) => None,
         }
     }
 
-    /// What the column holds, if the schema says so.
+    /// Returns the type of a column; none for an output of a query.
     pub(super) fn column_type(&'a self, column: ColumnRef, schema: &Schema) -> Option<ColumnType> {
         self.schema_column(column).map(|column| schema.column(column).ty)
     }
 
-    /// How a program says which source `column` belongs to.
+    /// Returns the occurrence that a program needs to refer to `column`.
     pub(super) fn occurrence(&'a self, column: ColumnRef) -> Option<Occurrence> {
         let table = table_of(self.source(column)?);
         let outer = self.all().take(column.scope as usize).filter(|scope| scope.has(table)).count();
@@ -55,7 +56,7 @@ impl<'a> Scope<'a> {
         Some(Occurrence { outer: outer as u32, again: again as u32 })
     }
 
-    /// The scope and source that a program means; the reverse of [`Scope::occurrence`].
+    /// Returns the numbers of the scope and source that a program refers to; the inverse of [`Scope::occurrence`].
     pub(super) fn find(&'a self, table: Option<TableId>, at: Occurrence) -> Option<(u32, u32)> {
         let mut with_table = self.all().enumerate().filter(|(_, scope)| scope.has(table));
         let (depth, scope) = with_table.nth(at.outer as usize)?;
@@ -69,18 +70,18 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The table of a source; none for a query.
-fn table_of(source: &Source) -> Option<TableId> {
-    match source.relation {
-        Relation::Table(table) => Some(table),
-        Relation::Query(_) => None,
+/// Returns the table of a source; none for a query.
+fn table_of(source: &FromSource) -> Option<TableId> {
+    match source.kind {
+        SourceKind::Table(table) => Some(table),
+        SourceKind::Query(_) => None,
     }
 }
 
-/// The names under which the text of a query in `FROM` offers its outputs, all stars expanded.
+/// Returns the names of the outputs of a query in `FROM`, with all stars expanded.
 ///
-/// Values get generated names (`alias` and their place), columns behind a star keep their own. A name that is
-/// taken already finds the earlier output, so the later one has none.
+/// An expression gets a generated name (`alias` and its position), and a column of a star keeps its own. A name that
+/// an earlier output has would refer to that output, so a later one with the same name has none.
 pub(super) fn field_names(query: &Query, schema: &Schema, alias: &str) -> Vec<Option<String>> {
     let select = &query.first;
     let mut names: Vec<Option<String>> = Vec::new();
@@ -104,31 +105,31 @@ pub(super) fn field_names(query: &Query, schema: &Schema, alias: &str) -> Vec<Op
     names
 }
 
-fn column_names(source: &Source, schema: &Schema, alias: &str) -> Vec<Option<String>> {
-    match &source.relation {
-        Relation::Table(table) => {
+fn column_names(source: &FromSource, schema: &Schema, alias: &str) -> Vec<Option<String>> {
+    match &source.kind {
+        SourceKind::Table(table) => {
             schema.table(*table).columns.iter().map(|column| Some(column.name.clone())).collect()
         }
-        Relation::Query(query) => field_names(query, schema, alias),
+        SourceKind::Query(query) => field_names(query, schema, alias),
     }
 }
 
-/// How many columns a part of a query gives.
+/// Returns the number of columns of a select.
 pub(super) fn width(select: &Select, schema: &Schema) -> usize {
-    let of_output = |output: &Output| match output {
+    let output_width = |output: &Output| match output {
         Output::Expr(_) => 1,
         Output::All => select.from.iter().map(|source| source_width(source, schema)).sum(),
         Output::AllOf(source) => {
             select.from.get(*source as usize).map_or(0, |source| source_width(source, schema))
         }
     };
-    select.outputs.iter().map(of_output).sum()
+    select.outputs.iter().map(output_width).sum()
 }
 
-/// How many columns a source has.
-pub(super) fn source_width(source: &Source, schema: &Schema) -> usize {
-    match &source.relation {
-        Relation::Table(table) => schema.table(*table).columns.len(),
-        Relation::Query(query) => width(&query.first, schema),
+/// Returns the number of columns of a source.
+pub(super) fn source_width(source: &FromSource, schema: &Schema) -> usize {
+    match &source.kind {
+        SourceKind::Table(table) => schema.table(*table).columns.len(),
+        SourceKind::Query(query) => width(&query.first, schema),
     }
 }

@@ -1,4 +1,4 @@
-//! How programs name tables and columns.
+//! The symbols of tables and columns in programs.
 
 use super::identifier::quoted;
 use super::schema::{ColumnId, Schema, TableId};
@@ -12,6 +12,7 @@ pub(super) struct Symbols {
     meanings: FxHashMap<String, Meaning>,
 }
 
+/// What a symbol stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Table(TableId),

@@ -1,13 +1,13 @@
-//! The types of the language, and which accept which.
+//! The types of the grammar, and which of them accept which others.
 
 use crate::{Signatures, TypeId};
 
-/// The types; see [`super::rules`].
-pub(super) struct Types {
+/// The types; [`super::rules`] has an overview.
+pub(super) struct SqlTypes {
     pub(super) query: TypeId,
     pub(super) body: TypeId,
     pub(super) select: TypeId,
-    /// Several selects combined.
+    /// Several selects, combined by set operators.
     pub(super) compound: TypeId,
     pub(super) rows: TypeId,
     pub(super) from: TypeId,
@@ -15,69 +15,76 @@ pub(super) struct Types {
     pub(super) outputs: TypeId,
     pub(super) output_list: TypeId,
     pub(super) output: TypeId,
-    /// What rows are grouped by.
+    /// The keys of `GROUP BY`.
     pub(super) keys: TypeId,
-    /// What a select is sorted by.
+    /// The keys of `ORDER BY` in a query with one select.
     pub(super) order: TypeId,
     pub(super) order_key: TypeId,
-    /// What a compound is sorted by.
+    /// The keys of `ORDER BY` in a compound.
     pub(super) output_order: TypeId,
     pub(super) output_key: TypeId,
     pub(super) limit: TypeId,
-    /// A table of `FROM`.
+    /// A table in `FROM`, as in `t.*`.
     pub(super) table: TypeId,
-    /// A column of the nearest scope that has its table: of numbers, of text, of anything else.
+    /// A column of the nearest scope that has its table: of numbers, of text, of anything else. An array in the order
+    /// of [`super::rules::ColumnClass`].
     pub(super) occurrences: [TypeId; 3],
-    /// The same of any scope.
+    /// A column of any scope, in the same order.
     pub(super) references: [TypeId; 3],
-    /// The place of an output.
+    /// The index of an output of a query in `FROM`.
     pub(super) field: TypeId,
     pub(super) field_occurrence: TypeId,
     pub(super) field_reference: TypeId,
     pub(super) number: TypeId,
     pub(super) text: TypeId,
-    /// `Loose` but for conditions.
+    /// `Loose` without conditions.
     pub(super) plain: TypeId,
+    /// An expression whose type is unknown, or a condition used as a value.
     pub(super) loose: TypeId,
     pub(super) number_literal: TypeId,
     pub(super) quoted_literal: TypeId,
     pub(super) word_literal: TypeId,
     pub(super) text_literal: TypeId,
     pub(super) expr: TypeId,
-    /// Anything but a literal.
+    /// Any expression except a literal.
     pub(super) computed: TypeId,
     pub(super) not_number: TypeId,
     pub(super) not_word: TypeId,
     pub(super) not_condition: TypeId,
+    /// An argument of `SUM` or `AVG`.
     pub(super) summable: TypeId,
-    /// Elements of `IN`: constants and columns, as a query there would be read as the whole list.
+    /// An element of `IN (…)`: a constant or a column, because a query would be read as the whole list.
     pub(super) element: TypeId,
     pub(super) element_list: TypeId,
     pub(super) number_element: TypeId,
     pub(super) number_element_list: TypeId,
     pub(super) any_column: TypeId,
+    /// The right side of `LIKE`.
     pub(super) pattern: TypeId,
     pub(super) condition: TypeId,
     pub(super) comparison: TypeId,
-    /// A test that is no comparison.
+    /// A condition that is neither a comparison, nor a value, nor made of other conditions.
     pub(super) test: TypeId,
-    /// A value as a condition.
+    /// A value used as a condition.
     pub(super) holds: TypeId,
-    /// A condition that is no mere value.
+    /// Any condition except a value.
     pub(super) proper: TypeId,
+    /// A conjunction.
     pub(super) and: TypeId,
     pub(super) or: TypeId,
     pub(super) not: TypeId,
+    /// Any condition except a conjunction.
     pub(super) not_and: TypeId,
     pub(super) not_or: TypeId,
+    /// A condition that `NOT` may precede: no comparison, which has its own negation, and no `NOT`.
     pub(super) negatable: TypeId,
 }
 
-impl Types {
+impl SqlTypes {
     pub(super) fn new(s: &mut Signatures) -> Self {
         let query = s.root();
-        let mut ty = |name: &str| s.ty(name);
-        let t = Types {
+        let mut ty = |name: &str| s.add_type(name);
+        let t = SqlTypes {
             query,
             body: ty("Body"),
             select: ty("Select"),
@@ -132,13 +139,14 @@ impl Types {
             not_or: ty("NotOr"),
             negatable: ty("Negatable"),
         };
-        for (wide, narrow) in t.inclusions() {
-            s.includes(wide, narrow);
+        for (wide, narrow) in t.subtypes() {
+            s.accept_type(wide, narrow);
         }
         t
     }
 
-    fn inclusions(&self) -> Vec<(TypeId, TypeId)> {
+    /// Returns pairs of a type and one of its subtypes.
+    fn subtypes(&self) -> Vec<(TypeId, TypeId)> {
         let t = self;
         let lists: &[(TypeId, &[TypeId])] = &[
             (t.query, &[t.body]),

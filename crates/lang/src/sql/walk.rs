@@ -1,54 +1,54 @@
-//! Going through a tree.
+//! Visitors of the syntax tree.
 
 use super::literal::Literal;
 use super::pattern::Wildcards;
-use super::query::{By, Expr, Output, Query, Relation};
+use super::query::{Expr, Output, Query, SortBy, SourceKind};
 
 impl Query {
-    /// Shows `visit` every query, this one first.
+    /// Calls `visit` with this query and then with every query inside it.
     pub(super) fn visit_queries(&self, visit: &mut dyn FnMut(&Query)) {
         visit(self);
-        for select in self.parts() {
+        for select in self.selects() {
             for source in &select.from {
-                if let Relation::Query(query) = &source.relation {
+                if let SourceKind::Query(query) = &source.kind {
                     query.visit_queries(visit);
                 }
             }
         }
-        self.visit_own(&mut |expr| {
+        self.visit_expressions(&mut |expr| {
             if let Expr::Query(query) | Expr::InQuery(_, query) | Expr::Exists(query) = expr {
                 query.visit_queries(visit);
             }
         });
     }
 
-    /// Shows `visit` every expression of this query, not of queries inside it.
-    fn visit_own(&self, visit: &mut dyn FnMut(&Expr)) {
-        for select in self.parts() {
+    /// Calls `visit` with every expression of this query, but not of the queries inside it.
+    fn visit_expressions(&self, visit: &mut dyn FnMut(&Expr)) {
+        for select in self.selects() {
             let outputs = select.outputs.iter().filter_map(|output| match output {
                 Output::Expr(expr) => Some(expr),
                 _ => None,
             });
-            let joins = select.from.iter().filter_map(|source| source.left.as_ref());
+            let joins = select.from.iter().filter_map(|source| source.left_join.as_ref());
             let all =
                 joins.chain(&select.condition).chain(&select.group).chain(&select.having).chain(outputs);
             all.for_each(|expr| expr.visit(visit));
         }
         for key in &self.order {
-            if let By::Expr(expr) = &key.by {
+            if let SortBy::Expr(expr) = &key.by {
                 expr.visit(visit);
             }
         }
     }
 
-    /// Whether it gives constants alone, and so nothing of the database; `SELECT 'jazz' FROM album` does.
-    pub fn gives_constants_alone(&self) -> bool {
+    /// Returns whether the outputs are computed from constants only, as in `SELECT 'jazz' FROM album`.
+    pub fn returns_only_constants(&self) -> bool {
         let is_constant = |output: &Output| match output {
             Output::All | Output::AllOf(_) => false,
             Output::Expr(expr) => {
-                let mut looks_up = false;
+                let mut reads_data = false;
                 expr.visit(&mut |expr| {
-                    looks_up |= matches!(
+                    reads_data |= matches!(
                         expr,
                         Expr::Column(_)
                             | Expr::Unbound(_)
@@ -58,15 +58,15 @@ impl Query {
                             | Expr::Exists(_)
                     );
                 });
-                !looks_up
+                !reads_data
             }
         };
-        self.parts().all(|select| select.outputs.iter().all(is_constant))
+        self.selects().all(|select| select.outputs.iter().all(is_constant))
     }
 
-    /// The literals a program for this query points to, each once, in the order of the text.
+    /// Returns the literals that a program for this query points to, without duplicates, in the order of the tree.
     ///
-    /// A pattern `%x%` of `LIKE` points to `x`, for that is what a question says.
+    /// For a pattern `%x%` of `LIKE` that is `x`, which is what a question would mention.
     pub fn literals(&self) -> Vec<Literal> {
         let mut found: Vec<Literal> = Vec::new();
         let mut add = |literal: Literal| {
@@ -75,9 +75,9 @@ impl Query {
             }
         };
         self.visit_queries(&mut |query| {
-            query.visit_own(&mut |expr| match expr {
+            query.visit_expressions(&mut |expr| match expr {
                 Expr::Literal(literal) => add(literal.clone()),
-                Expr::Like(sides) => match (Wildcards::of(&sides[1]), &sides[1]) {
+                Expr::Like(sides) => match (Wildcards::split(&sides[1]), &sides[1]) {
                     (Some((_, inside)), _) => add(inside),
                     (None, Expr::Literal(literal)) => add(literal.clone()),
                     _ => {}
@@ -86,7 +86,7 @@ impl Query {
             });
             if let Some(limit) = &query.limit {
                 add(limit.rows.clone());
-                limit.skip.iter().for_each(|skip| add(skip.clone()));
+                limit.offset.iter().for_each(|skip| add(skip.clone()));
             }
         });
         found
@@ -94,8 +94,8 @@ impl Query {
 }
 
 impl Expr {
-    /// Shows `visit` this expression and those inside it, outermost first; not those of queries inside,
-    /// and not the constant pattern of a `LIKE`, which is more than a literal.
+    /// Calls `visit` with this expression and then with those inside it, except for the expressions of queries and the
+    /// constant pattern of a `LIKE`, which [`Wildcards`] takes apart.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         match self {

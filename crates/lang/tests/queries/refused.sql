@@ -4,7 +4,7 @@ unknown name: river | SELECT * FROM river
 unknown name: length | SELECT length FROM state
 unknown name: s.length | SELECT s.length FROM state AS s
 unknown name: state.name | SELECT state.name FROM state AS s
-unknown name: name (more than one column is called so) | SELECT name FROM state AS a, state AS b
+unknown name: name (more than one column has this name) | SELECT name FROM state AS a, state AS b
 not one SELECT statement | DELETE FROM state
 not one SELECT statement | SELECT 1; SELECT 2
 not one SELECT statement | DROP TABLE state

@@ -1,20 +1,21 @@
-//! Several selects combined.
+//! Flattens compound queries.
 
 use super::super::check::CheckError;
 use super::super::operator::SetOperator;
 use super::not_supported;
 use sqlparser::ast;
 
-/// Adds the parts of a compound query in the order of the text, `operator` before the first.
+/// Appends the selects of a compound query in the order of the text, each with the operator before it. The first gets
+/// `operator`.
 ///
-/// For SQLite all operators are equal and bind to the left; `sqlparser` lets `INTERSECT` bind tighter, which leaves
-/// compounds without parentheses on the right.
+/// In SQLite all set operators have the same precedence and associate to the left. `sqlparser` lets `INTERSECT` bind
+/// tighter, so the right side of an operator can be a compound without parentheses.
 pub(super) fn flatten<'a>(
     body: &'a ast::SetExpr,
     operator: SetOperator,
-    parts: &mut Vec<(SetOperator, &'a ast::Select)>,
+    selects: &mut Vec<(SetOperator, &'a ast::Select)>,
 ) -> Result<(), CheckError> {
-    // The chain leans to the left, and may be long.
+    // A loop, because the chain nests to the left and may be long.
     let mut rest = Vec::new();
     let mut left = body;
     let first = loop {
@@ -23,24 +24,25 @@ pub(super) fn flatten<'a>(
                 rest.push((set_operator(*op, *set_quantifier)?, &**right));
                 left = more;
             }
-            ast::SetExpr::Query(query) if is_bare(query) && parts.is_empty() => left = &query.body,
-            other => break simple(other)?,
+            ast::SetExpr::Query(query) if is_bare(query) && selects.is_empty() => left = &query.body,
+            other => break single_select(other)?,
         }
     };
-    parts.push((operator, first));
+    selects.push((operator, first));
     for (operator, right) in rest.into_iter().rev() {
         match right {
-            ast::SetExpr::SetOperation { .. } => flatten(right, operator, parts)?,
-            other => parts.push((operator, simple(other)?)),
+            ast::SetExpr::SetOperation { .. } => flatten(right, operator, selects)?,
+            other => selects.push((operator, single_select(other)?)),
         }
     }
     Ok(())
 }
 
-fn simple(body: &ast::SetExpr) -> Result<&ast::Select, CheckError> {
+/// Returns the only select of a part of a compound.
+fn single_select(body: &ast::SetExpr) -> Result<&ast::Select, CheckError> {
     match body {
         ast::SetExpr::Select(select) => Ok(select),
-        ast::SetExpr::Query(query) if is_bare(query) => simple(&query.body),
+        ast::SetExpr::Query(query) if is_bare(query) => single_select(&query.body),
         ast::SetExpr::Query(_) => Err(not_supported("ORDER BY, LIMIT or WITH in a part of a compound query")),
         ast::SetExpr::SetOperation { .. } => {
             Err(not_supported("a compound query as the right side of another"))
@@ -50,7 +52,7 @@ fn simple(body: &ast::SetExpr) -> Result<&ast::Select, CheckError> {
     }
 }
 
-/// Whether a query in parentheses is no more than its body.
+/// Returns whether a query in parentheses has no clauses besides its body.
 fn is_bare(query: &ast::Query) -> bool {
     query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none()
 }

@@ -1,10 +1,10 @@
-//! The syntax of SQLite, for `sqlparser`.
+//! The dialect of SQLite for `sqlparser`.
 
 use sqlparser::dialect::{Dialect, SQLiteDialect};
 use std::any::TypeId;
 
-/// `sqlparser`'s own dialect but for `MATCH` and `REGEXP`: the code for these panics on bad syntax, and a
-/// tree has no use for them.
+/// The dialect that `sqlparser` has for SQLite, without `MATCH` and `REGEXP`: its code for these panics on bad syntax,
+/// and a tree cannot represent them.
 #[derive(Debug)]
 pub(super) struct Sqlite;
 

@@ -1,38 +1,42 @@
-//! `FROM`: a flat list, for SQLite joins strictly from left to right.
+//! Reads `FROM` into a flat list, because SQLite joins strictly from left to right.
 
 use super::super::check::CheckError;
-use super::super::operator::Comparison;
-use super::super::query::{Expr, Relation, Source};
-use super::names::{Columns, Frame, NamedSource, column_of, last_part};
-use super::{Reader, not_supported};
+use super::super::operator::ComparisonOperator;
+use super::super::query::{Expr, FromSource, SourceKind};
+use super::names::{NameScope, NamedSource, SourceColumns, column_of, unqualified_name};
+use super::{QueryReader, not_supported};
 use sqlparser::ast;
 
-/// A join's condition, with the place of its source if the join is a left one.
+/// The condition of a join, with the index of its source if that is left-joined.
 type On<'a> = (Option<usize>, &'a ast::Expr);
 
-/// What is read of a `FROM` clause so far.
-struct List<'a, 'f> {
-    frame: Frame<'f>,
-    sources: Vec<Source>,
+/// A `FROM` list while it is read.
+struct FromList<'a, 'f> {
+    scope: NameScope<'f>,
+    sources: Vec<FromSource>,
     conditions: Vec<On<'a>>,
 }
 
-impl<'a> Reader<'a> {
-    /// Reads `FROM`. The conditions are for the caller: they may see all of the list.
+impl<'a> QueryReader<'a> {
+    /// Reads `FROM`. The caller has to read the conditions, which may refer to the whole list.
     pub(super) fn from<'f>(
         &mut self,
         from: &'a [ast::TableWithJoins],
-        outer: Option<&'f Frame<'f>>,
-    ) -> Result<(Frame<'f>, Vec<Source>, Vec<On<'a>>), CheckError> {
-        let frame = Frame { sources: vec![], aliases: vec![], using: vec![], outer };
-        let mut list = List { frame, sources: vec![], conditions: vec![] };
+        outer: Option<&'f NameScope<'f>>,
+    ) -> Result<(NameScope<'f>, Vec<FromSource>, Vec<On<'a>>), CheckError> {
+        let scope = NameScope { sources: vec![], aliases: vec![], using: vec![], outer };
+        let mut list = FromList { scope, sources: vec![], conditions: vec![] };
         for tables in from {
             self.joined(tables, &mut list)?;
         }
-        Ok((list.frame, list.sources, list.conditions))
+        Ok((list.scope, list.sources, list.conditions))
     }
 
-    fn joined(&mut self, tables: &'a ast::TableWithJoins, list: &mut List<'a, '_>) -> Result<(), CheckError> {
+    fn joined(
+        &mut self,
+        tables: &'a ast::TableWithJoins,
+        list: &mut FromList<'a, '_>,
+    ) -> Result<(), CheckError> {
         self.source(&tables.relation, false, list)?;
         for join in &tables.joins {
             self.join(join, list)?;
@@ -40,7 +44,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn join(&mut self, join: &'a ast::Join, list: &mut List<'a, '_>) -> Result<(), CheckError> {
+    fn join(&mut self, join: &'a ast::Join, list: &mut FromList<'a, '_>) -> Result<(), CheckError> {
         use ast::JoinOperator;
         let (left, constraint) = match &join.join_operator {
             JoinOperator::Join(constraint)
@@ -53,51 +57,51 @@ impl<'a> Reader<'a> {
         };
         let first = list.sources.len();
         self.source(&join.relation, left, list)?;
-        let place = left.then_some(first);
+        let joined = left.then_some(first);
         match constraint {
-            ast::JoinConstraint::On(condition) => list.conditions.push((place, condition)),
+            ast::JoinConstraint::On(condition) => list.conditions.push((joined, condition)),
             ast::JoinConstraint::Using(columns) => {
                 for column in columns {
-                    self.merge(last_part(column)?, first, place, list)?;
+                    self.merge(unqualified_name(column)?, first, joined, list)?;
                 }
             }
             ast::JoinConstraint::Natural => {
-                let names = list.frame.sources[first].names(self.schema);
+                let names = list.scope.sources[first].names(self.schema);
                 for name in names.into_iter().flatten() {
-                    let mut earlier = list.frame.sources[..first].iter();
+                    let mut earlier = list.scope.sources[..first].iter();
                     if earlier.any(|source| source.find(&name, self.schema).is_some()) {
-                        self.merge(&name, first, place, list)?;
+                        self.merge(&name, first, joined, list)?;
                     }
                 }
             }
             ast::JoinConstraint::None => {}
         }
-        let bound = list.conditions.iter().any(|(of, _)| *of == place)
-            || list.frame.using.iter().any(|(of, _)| *of == place);
-        if left && !bound {
+        let has_condition = list.conditions.iter().any(|(source, _)| *source == joined)
+            || list.scope.using.iter().any(|(source, _)| *source == joined);
+        if left && !has_condition {
             return Err(not_supported("LEFT JOIN without a condition"));
         }
         Ok(())
     }
 
-    /// `USING (name)`: the column of the new source equals that of an earlier one, and only the earlier one is meant
-    /// by the bare name from now on.
+    /// Applies `USING (name)`: the column of the new source must equal that of an earlier one, and the name without a
+    /// qualifier refers to the earlier one from now on.
     fn merge(
         &self,
         name: &str,
         new: usize,
-        place: Option<usize>,
-        list: &mut List<'a, '_>,
+        joined: Option<usize>,
+        list: &mut FromList<'a, '_>,
     ) -> Result<(), CheckError> {
         let find =
-            |index: usize| list.frame.sources[index].find(name, self.schema).map(|column| (index, column));
+            |index: usize| list.scope.sources[index].find(name, self.schema).map(|column| (index, column));
         let earlier = (0..new).find_map(find);
-        let (Some((source, column)), Some((_, own))) = (earlier, find(new)) else {
+        let (Some((source, column)), Some((_, new_column))) = (earlier, find(new)) else {
             return Err(CheckError::UnknownName(format!("{name} in USING")));
         };
-        let sides = [column_of(0, source, column), column_of(0, new, own)];
-        list.frame.using.push((place, Expr::Compare(Comparison::Equal, Box::new(sides))));
-        list.frame.sources[new].hidden.push(own);
+        let sides = [column_of(0, source, column), column_of(0, new, new_column)];
+        list.scope.using.push((joined, Expr::Compare(ComparisonOperator::Equal, Box::new(sides))));
+        list.scope.sources[new].hidden.push(new_column);
         Ok(())
     }
 
@@ -105,21 +109,21 @@ impl<'a> Reader<'a> {
         &mut self,
         factor: &'a ast::TableFactor,
         left: bool,
-        list: &mut List<'a, '_>,
+        list: &mut FromList<'a, '_>,
     ) -> Result<(), CheckError> {
         match factor {
             ast::TableFactor::Table {
                 name, alias, args: None, with_ordinality: false, sample: None, ..
             } => {
                 let alias = alias_name(alias.as_ref())?;
-                let name = last_part(name)?;
+                let name = unqualified_name(name)?;
                 self.named_source(name, alias.unwrap_or(name), list)
             }
             ast::TableFactor::Derived { lateral: false, subquery, alias } => {
-                let named = self.query(subquery, list.frame.outer)?;
-                let columns = named.fields.into_iter().map(|field| field.name).collect();
+                let named = self.query(subquery, list.scope.outer)?;
+                let columns = named.outputs.into_iter().map(|output| output.name).collect();
                 let name = alias_name(alias.as_ref())?.unwrap_or_default();
-                add(list, name, Columns::Query(columns), Relation::Query(Box::new(named.query)));
+                add(list, name, SourceColumns::Query(columns), SourceKind::Query(Box::new(named.query)));
                 Ok(())
             }
             ast::TableFactor::NestedJoin { table_with_joins, alias: None } => {
@@ -132,42 +136,43 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A table, or a common table expression, which is read anew wherever it is named.
+    /// Adds a table, or the query of a common table expression, which is read again wherever it is named.
     fn named_source(
         &mut self,
         name: &'a str,
         alias: &'a str,
-        list: &mut List<'a, '_>,
+        list: &mut FromList<'a, '_>,
     ) -> Result<(), CheckError> {
-        let common = self.tables.iter().rposition(|cte| cte.alias.name.value.eq_ignore_ascii_case(name));
+        let common =
+            self.common_tables.iter().rposition(|cte| cte.alias.name.value.eq_ignore_ascii_case(name));
         let Some(common) = common else {
             let table = self.schema.find_table(name);
             let table = table.ok_or_else(|| CheckError::UnknownName(name.to_owned()))?;
-            add(list, alias, Columns::Table(table), Relation::Table(table));
+            add(list, alias, SourceColumns::Table(table), SourceKind::Table(table));
             return Ok(());
         };
-        // It sees the expressions before it, and nothing of the query that names it.
-        let later = self.tables.split_off(common);
+        // It sees the common table expressions before it, but nothing of the query that names it.
+        let later = self.common_tables.split_off(common);
         let cte = later[0];
         let named = self.query(&cte.query, None);
-        self.tables.extend(later);
+        self.common_tables.extend(later);
         let named = named?;
         let given = &cte.alias.columns;
-        if !given.is_empty() && given.len() != named.fields.len() {
+        if !given.is_empty() && given.len() != named.outputs.len() {
             return Err(CheckError::UnknownName(format!("the columns of {name}")));
         }
         let columns = match given.is_empty() {
-            true => named.fields.into_iter().map(|field| field.name).collect(),
+            true => named.outputs.into_iter().map(|output| output.name).collect(),
             false => given.iter().map(|column| Some(column.name.value.clone())).collect(),
         };
-        add(list, alias, Columns::Query(columns), Relation::Query(Box::new(named.query)));
+        add(list, alias, SourceColumns::Query(columns), SourceKind::Query(Box::new(named.query)));
         Ok(())
     }
 }
 
-fn add(list: &mut List<'_, '_>, name: &str, columns: Columns, relation: Relation) {
-    list.frame.sources.push(NamedSource { name: name.to_owned(), columns, hidden: vec![] });
-    list.sources.push(Source { relation, left: None });
+fn add(list: &mut FromList<'_, '_>, name: &str, columns: SourceColumns, kind: SourceKind) {
+    list.scope.sources.push(NamedSource { name: name.to_owned(), columns, hidden: vec![] });
+    list.sources.push(FromSource { kind, left_join: None });
 }
 
 fn alias_name(alias: Option<&ast::TableAlias>) -> Result<Option<&str>, CheckError> {

@@ -1,33 +1,44 @@
-//! What rows are grouped and sorted by: positions, aliases and values.
+//! The keys of `GROUP BY` and `ORDER BY`: positions, aliases and expressions.
 
 use super::super::check::CheckError;
 use super::super::literal::Literal;
 use super::super::operator::SetOperator;
-use super::super::query::{By, Expr, Key};
-use super::names::{Field, Frame};
-use super::{Part, Reader, expression, not_supported};
+use super::super::query::{Expr, SortBy, SortKey};
+use super::names::{NameScope, OutputColumn};
+use super::{QueryReader, ResolvedSelect, expression, not_supported};
 use sqlparser::ast;
 
-impl<'a> Reader<'a> {
-    /// A key of `GROUP BY`: a position, or an expression that may use aliases.
-    pub(super) fn group_key(
+impl<'a> QueryReader<'a> {
+    /// Reads `GROUP BY`. A key is a position, or an expression that may use aliases.
+    pub(super) fn group(
         &mut self,
-        key: &'a ast::Expr,
-        frame: &Frame<'_>,
-        fields: &[Field],
-    ) -> Result<Expr, CheckError> {
-        let value = match position(key) {
-            Some(place) => field_at(fields, place)?.value.clone(),
-            None => self.expr(key, frame)?,
+        group: &'a ast::GroupByExpr,
+        scope: &NameScope<'_>,
+        outputs: &[OutputColumn],
+    ) -> Result<Vec<Expr>, CheckError> {
+        let ast::GroupByExpr::Expressions(keys, modifiers) = group else {
+            return Err(not_supported("GROUP BY ALL"));
         };
-        refuse_constant(value)
+        if !modifiers.is_empty() {
+            return Err(not_supported("GROUP BY with a modifier"));
+        }
+        let mut read = Vec::new();
+        for key in keys {
+            let value = match position(key) {
+                Some(position) => output_at(outputs, position)?.value.clone(),
+                None => self.expr(key, scope)?,
+            };
+            read.push(refuse_constant(value)?);
+        }
+        Ok(read)
     }
 
+    /// Reads `ORDER BY`.
     pub(super) fn order(
         &mut self,
         order: &'a ast::OrderBy,
-        parts: &[(SetOperator, Part<'_>)],
-    ) -> Result<Vec<Key>, CheckError> {
+        selects: &[(SetOperator, ResolvedSelect<'_>)],
+    ) -> Result<Vec<SortKey>, CheckError> {
         let ast::OrderByKind::Expressions(keys) = &order.kind else {
             return Err(not_supported("ORDER BY ALL"));
         };
@@ -39,58 +50,58 @@ impl<'a> Reader<'a> {
             if key.options.nulls_first.is_some() || key.with_fill.is_some() {
                 return Err(not_supported("NULLS FIRST or LAST"));
             }
-            let by = match parts {
-                [(_, part)] => By::Expr(self.order_key(&key.expr, part)?),
-                parts => By::Output(self.output_key(&key.expr, parts)?),
+            let by = match selects {
+                [(_, select)] => SortBy::Expr(self.order_key(&key.expr, select)?),
+                selects => SortBy::Output(self.output_key(&key.expr, selects)?),
             };
-            read.push(Key { by, descending: key.options.asc == Some(false) });
+            read.push(SortKey { by, descending: key.options.asc == Some(false) });
         }
         Ok(read)
     }
 
-    /// What a query of one part is sorted by: here, unlike elsewhere, an alias wins over a column.
-    fn order_key(&mut self, key: &'a ast::Expr, part: &Part<'_>) -> Result<Expr, CheckError> {
+    /// Reads a key of a query with one select. Here, unlike elsewhere, an alias takes precedence over a column.
+    fn order_key(&mut self, key: &'a ast::Expr, select: &ResolvedSelect<'_>) -> Result<Expr, CheckError> {
         let value = match (position(key), bare_name(key)) {
-            (Some(place), _) => field_at(&part.fields, place)?.value.clone(),
+            (Some(position), _) => output_at(&select.outputs, position)?.value.clone(),
             (None, Some(name))
-                if let Some(field) = part.fields.iter().find(|field| field.is_alias_of(name)) =>
+                if let Some(output) = select.outputs.iter().find(|output| output.has_alias(name)) =>
             {
-                field.value.clone()
+                output.value.clone()
             }
-            _ => self.expr(key, &part.frame)?,
+            _ => self.expr(key, &select.scope)?,
         };
         refuse_constant(value)
     }
 
-    /// What a query of several parts is sorted by: one of its outputs.
+    /// Reads a key of a compound, and returns the index of the output that it refers to.
     fn output_key(
         &mut self,
         key: &'a ast::Expr,
-        parts: &[(SetOperator, Part<'_>)],
+        selects: &[(SetOperator, ResolvedSelect<'_>)],
     ) -> Result<u32, CheckError> {
-        if let Some(place) = position(key) {
-            field_at(&parts[0].1.fields, place)?;
-            return Ok(place - 1);
+        if let Some(position) = position(key) {
+            output_at(&selects[0].1.outputs, position)?;
+            return Ok(position - 1);
         }
-        for (_, part) in parts {
+        for (_, ResolvedSelect { outputs, scope, .. }) in selects {
             let named =
-                bare_name(key).and_then(|name| part.fields.iter().position(|field| field.is_called(name)));
-            let place = match named {
-                Some(place) => Some(place),
+                bare_name(key).and_then(|name| outputs.iter().position(|output| output.is_called(name)));
+            let index = match named {
+                Some(index) => Some(index),
                 None => self
-                    .expr(key, &part.frame)
+                    .expr(key, scope)
                     .ok()
-                    .and_then(|value| part.fields.iter().position(|field| field.value == value)),
+                    .and_then(|value| outputs.iter().position(|output| output.value == value)),
             };
-            if let Some(place) = place {
-                return Ok(place as u32);
+            if let Some(index) = index {
+                return Ok(index as u32);
             }
         }
         Err(CheckError::UnknownName(format!("{key} among the outputs of the whole query")))
     }
 }
 
-/// The number of an output, from 1.
+/// Returns the position of an output, from 1, if the key is a number.
 fn position(key: &ast::Expr) -> Option<u32> {
     match expression::constant(key)? {
         Literal::Number(number) => number.parse().ok(),
@@ -98,11 +109,12 @@ fn position(key: &ast::Expr) -> Option<u32> {
     }
 }
 
-fn field_at(fields: &[Field], place: u32) -> Result<&Field, CheckError> {
-    let field = (place as usize).checked_sub(1).and_then(|index| fields.get(index));
-    field.ok_or_else(|| CheckError::UnknownName(format!("output {place}")))
+fn output_at(outputs: &[OutputColumn], position: u32) -> Result<&OutputColumn, CheckError> {
+    let output = (position as usize).checked_sub(1).and_then(|index| outputs.get(index));
+    output.ok_or_else(|| CheckError::UnknownName(format!("output {position}")))
 }
 
+/// Returns the name if the key is a name without a qualifier.
 fn bare_name(key: &ast::Expr) -> Option<&str> {
     match key {
         ast::Expr::Identifier(name) => Some(&name.value),

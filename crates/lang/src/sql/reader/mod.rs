@@ -1,44 +1,46 @@
-//! From SQL to a tree.
+//! Reads SQL into a syntax tree.
 //!
-//! `sqlparser` knows the syntax; here every name is resolved as SQLite resolves it, what can be said in
-//! several ways is brought to one (see [`super::query`]), and what the tree cannot hold is refused with the reason. Text
-//! comes from strangers, so its length, its depth and the size of the tree are bounded.
+//! `sqlparser` parses the text. This module resolves every name as SQLite does, brings equivalent texts to one form (see
+//! [`super::query`]), and refuses with the reason what the tree cannot represent. The text is untrusted, so its length,
+//! its depth and the size of the tree are bounded.
 
+mod calls;
 mod compound;
 mod dialect;
 mod expression;
 mod from;
 mod keys;
 mod names;
+mod operators;
 
 use super::check::CheckError;
 use super::literal::Literal;
 use super::operator::SetOperator;
-use super::query::{Expr, Limit, Output, Query, Select};
+use super::query::{Expr, FromSource, Limit, Output, Query, Select};
 use super::schema::Schema;
 use crate::SyntaxError;
 use dialect::Sqlite;
-use names::{Field, Frame};
+use names::{NameScope, OutputColumn};
 use sqlparser::ast;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
-/// The longest text that is read, in bytes.
+/// The length limit of a text, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
-/// The most tokens: a chain of so many operators is as deep as it is long.
+/// The limit on tokens. `sqlparser` makes a tree of a chain of operators that is as deep as the chain is long.
 const MAX_TOKENS: usize = 6_000;
-/// How deep queries and expressions may be nested.
+/// The depth limit of queries and expressions.
 const MAX_DEPTH: u32 = 100;
-/// How many expressions and sources a tree may have; common table expressions multiply.
+/// The limit on expressions and sources of a tree, which common table expressions can multiply.
 const MAX_NODES: u32 = 20_000;
 
-/// What double quotes mean.
+/// The meaning of double quotes in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quotes {
-    /// A name if there is such a column, else text, as SQLite has it.
+    /// A name if there is such a column, and else text, as in SQLite.
     #[default]
     AsSqlite,
-    /// Text wherever a value can stand, as in datasets that never quote names.
+    /// Text wherever a value is expected, as in datasets that never quote names.
     AlwaysText,
 }
 
@@ -46,7 +48,7 @@ pub enum Quotes {
 pub(super) fn read(text: &str, schema: &Schema, quotes: Quotes) -> Result<Query, CheckError> {
     let statement = parse(text)?;
     let ast::Statement::Query(query) = statement else { return Err(CheckError::NotOneSelect) };
-    let mut reader = Reader { schema, quotes, tables: vec![], depth: 0, nodes: 0 };
+    let mut reader = QueryReader { schema, quotes, common_tables: vec![], depth: 0, nodes: 0 };
     Ok(reader.query(&query, None)?.query)
 }
 
@@ -75,10 +77,10 @@ fn parse(text: &str) -> Result<ast::Statement, CheckError> {
     }
 }
 
-/// A syntax error at the place the message names, or at the end.
+/// Returns a syntax error at the position that `sqlparser`'s message ends with, or else at the end of the text.
 fn syntax(text: &str, message: &str) -> CheckError {
-    let (what, place) = message.split_once(" at Line: ").unwrap_or((message, ""));
-    let column = place.split_once(", Column: ").and_then(|(line, column)| {
+    let (what, position) = message.split_once(" at Line: ").unwrap_or((message, ""));
+    let column = position.split_once(", Column: ").and_then(|(line, column)| {
         let before: usize = text
             .lines()
             .take(line.parse::<usize>().ok()?.checked_sub(1)?)
@@ -87,7 +89,7 @@ fn syntax(text: &str, message: &str) -> CheckError {
         Some(before + column.parse::<usize>().ok()?)
     });
     let column = column.unwrap_or_else(|| text.chars().count() + 1);
-    CheckError::Syntax(SyntaxError { column, message: what.to_owned() })
+    CheckError::Syntax(SyntaxError::new(column, what))
 }
 
 fn not_supported(what: impl Into<String>) -> CheckError {
@@ -98,30 +100,31 @@ fn too_deep() -> CheckError {
     not_supported(format!("nesting deeper than {MAX_DEPTH}"))
 }
 
-struct Reader<'a> {
+/// Resolves the syntax tree of `sqlparser` against a schema.
+struct QueryReader<'a> {
     schema: &'a Schema,
     quotes: Quotes,
-    /// Common table expressions in force, innermost last.
-    tables: Vec<&'a ast::Cte>,
+    /// The common table expressions in scope, innermost last.
+    common_tables: Vec<&'a ast::Cte>,
     depth: u32,
     nodes: u32,
 }
 
-/// A query and what its outputs are called, stars expanded.
-struct Named {
+/// A query and its outputs, with stars expanded.
+struct ResolvedQuery {
     query: Query,
-    fields: Vec<Field>,
+    outputs: Vec<OutputColumn>,
 }
 
-/// A part of a query with the names that its `ORDER BY` can use.
-struct Part<'f> {
+/// A select, the names that its `ORDER BY` can use, and its outputs, with stars expanded.
+struct ResolvedSelect<'s> {
     select: Select,
-    frame: Frame<'f>,
-    fields: Vec<Field>,
+    scope: NameScope<'s>,
+    outputs: Vec<OutputColumn>,
 }
 
-impl<'a> Reader<'a> {
-    /// Runs `read` one level deeper.
+impl<'a> QueryReader<'a> {
+    /// Calls `read` one level deeper, and counts a node. Errors if that exceeds a limit.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, CheckError>) -> Result<T, CheckError> {
         self.depth += 1;
         self.nodes += 1;
@@ -136,22 +139,30 @@ impl<'a> Reader<'a> {
         result
     }
 
-    fn query(&mut self, query: &'a ast::Query, outer: Option<&Frame<'_>>) -> Result<Named, CheckError> {
+    fn query(
+        &mut self,
+        query: &'a ast::Query,
+        outer: Option<&NameScope<'_>>,
+    ) -> Result<ResolvedQuery, CheckError> {
         self.deeper(|reader| {
-            let before = reader.tables.len();
+            let before = reader.common_tables.len();
             if let Some(with) = &query.with {
                 if with.recursive {
                     return Err(not_supported("WITH RECURSIVE"));
                 }
-                reader.tables.extend(&with.cte_tables);
+                reader.common_tables.extend(&with.cte_tables);
             }
-            let named = reader.query_body(query, outer);
-            reader.tables.truncate(before);
-            named
+            let resolved = reader.query_body(query, outer);
+            reader.common_tables.truncate(before);
+            resolved
         })
     }
 
-    fn query_body(&mut self, query: &'a ast::Query, outer: Option<&Frame<'_>>) -> Result<Named, CheckError> {
+    fn query_body(
+        &mut self,
+        query: &'a ast::Query,
+        outer: Option<&NameScope<'_>>,
+    ) -> Result<ResolvedQuery, CheckError> {
         if query.fetch.is_some()
             || !query.locks.is_empty()
             || query.for_clause.is_some()
@@ -162,32 +173,32 @@ impl<'a> Reader<'a> {
             return Err(not_supported("a clause that SQLite does not have"));
         }
         let mut selects = Vec::new();
-        // The first has no operator of its own.
+        // The operator of the first select is ignored.
         compound::flatten(&query.body, SetOperator::Union, &mut selects)?;
-        let mut parts = Vec::new();
+        let mut resolved = Vec::new();
         for (operator, select) in selects {
-            parts.push((operator, self.select(select, outer)?));
+            resolved.push((operator, self.select(select, outer)?));
         }
         let order = match &query.order_by {
-            Some(order) => self.order(order, &parts)?,
+            Some(order) => self.order(order, &resolved)?,
             None => vec![],
         };
         let limit = query.limit_clause.as_ref().map(limit).transpose()?;
-        let mut parts = parts.into_iter();
-        let Some((_, first)) = parts.next() else { return Err(CheckError::NotOneSelect) };
-        let rest = parts.map(|(operator, part)| (operator, part.select)).collect();
-        Ok(Named {
+        let mut resolved = resolved.into_iter();
+        let Some((_, first)) = resolved.next() else { return Err(CheckError::NotOneSelect) };
+        let rest = resolved.map(|(operator, other)| (operator, other.select)).collect();
+        Ok(ResolvedQuery {
             query: Query { first: first.select, rest, order, limit: limit.flatten() },
-            fields: first.fields,
+            outputs: first.outputs,
         })
     }
 
-    fn select<'f>(
+    fn select<'s>(
         &mut self,
         select: &'a ast::Select,
-        outer: Option<&'f Frame<'f>>,
-    ) -> Result<Part<'f>, CheckError> {
-        if let Some(clause) = unusual_clause(select) {
+        outer: Option<&'s NameScope<'s>>,
+    ) -> Result<ResolvedSelect<'s>, CheckError> {
+        if let Some(clause) = unsupported_clause(select) {
             return Err(not_supported(clause));
         }
         let distinct = match &select.distinct {
@@ -195,51 +206,44 @@ impl<'a> Reader<'a> {
             Some(ast::Distinct::Distinct) => true,
             Some(ast::Distinct::On(_)) => return Err(not_supported("DISTINCT ON")),
         };
-        let (mut frame, mut from, conditions) = self.from(&select.from, outer)?;
+        let (mut scope, mut from, conditions) = self.from(&select.from, outer)?;
         let mut condition = None;
         for (source, on) in conditions {
-            let on = self.expr(on, &frame)?;
+            let on = self.expr(on, &scope)?;
             add_condition(join_condition(&mut from, source, &mut condition), on);
         }
-        for (source, on) in std::mem::take(&mut frame.using) {
+        for (source, on) in std::mem::take(&mut scope.using) {
             add_condition(join_condition(&mut from, source, &mut condition), on);
         }
 
         let mut outputs = Vec::new();
-        let mut fields = Vec::new();
+        let mut output_columns = Vec::new();
         for item in &select.projection {
-            let (output, more) = self.output(item, &frame)?;
+            let (output, columns) = self.output(item, &scope)?;
             outputs.push(output);
-            fields.extend(more);
+            output_columns.extend(columns);
         }
-        frame.aliases = fields.clone();
+        scope.aliases = output_columns.clone();
         if let Some(selection) = &select.selection {
-            let selection = self.expr(selection, &frame)?;
+            let selection = self.expr(selection, &scope)?;
             add_condition(&mut condition, selection);
         }
-        let ast::GroupByExpr::Expressions(keys, modifiers) = &select.group_by else {
-            return Err(not_supported("GROUP BY ALL"));
-        };
-        if !modifiers.is_empty() {
-            return Err(not_supported("GROUP BY with a modifier"));
-        }
-        let mut group = Vec::new();
-        for key in keys {
-            group.push(self.group_key(key, &frame, &fields)?);
-        }
-        let having = select.having.as_ref().map(|having| self.expr(having, &frame)).transpose()?;
+        let group = self.group(&select.group_by, &scope, &output_columns)?;
+        let having = select.having.as_ref().map(|having| self.expr(having, &scope)).transpose()?;
         if having.is_some() && group.is_empty() {
             return Err(not_supported("HAVING without GROUP BY"));
         }
-        Ok(Part { select: Select { distinct, outputs, from, condition, group, having }, frame, fields })
+        let select = Select { distinct, outputs, from, condition, group, having };
+        Ok(ResolvedSelect { select, scope, outputs: output_columns })
     }
 
+    /// Reads an output, and returns it with the columns that it stands for.
     fn output(
         &mut self,
         item: &'a ast::SelectItem,
-        frame: &Frame<'_>,
-    ) -> Result<(Output, Vec<Field>), CheckError> {
-        let plain = |options: &ast::WildcardAdditionalOptions| {
+        scope: &NameScope<'_>,
+    ) -> Result<(Output, Vec<OutputColumn>), CheckError> {
+        let is_plain = |options: &ast::WildcardAdditionalOptions| {
             options.opt_exclude.is_none()
                 && options.opt_except.is_none()
                 && options.opt_ilike.is_none()
@@ -248,61 +252,62 @@ impl<'a> Reader<'a> {
         };
         match item {
             ast::SelectItem::UnnamedExpr(expr) => {
-                let value = self.expr(expr, frame)?;
-                let name = names::own_name(expr);
-                Ok((Output::Expr(value.clone()), vec![Field { name, value, is_alias: false }]))
+                let value = self.expr(expr, scope)?;
+                let name = names::default_name(expr);
+                Ok((Output::Expr(value.clone()), vec![OutputColumn { name, value, is_alias: false }]))
             }
             ast::SelectItem::ExprWithAlias { expr, alias } => {
-                let value = self.expr(expr, frame)?;
-                let field = Field { name: Some(alias.value.clone()), value: value.clone(), is_alias: true };
-                Ok((Output::Expr(value), vec![field]))
+                let value = self.expr(expr, scope)?;
+                let name = Some(alias.value.clone());
+                Ok((Output::Expr(value.clone()), vec![OutputColumn { name, value, is_alias: true }]))
             }
-            ast::SelectItem::Wildcard(options) if plain(options) => {
-                if frame.sources.is_empty() {
+            ast::SelectItem::Wildcard(options) if is_plain(options) => {
+                if scope.sources.is_empty() {
                     return Err(CheckError::UnknownName("* without FROM".into()));
                 }
-                if frame.sources.iter().any(|source| !source.hidden.is_empty()) {
+                if scope.sources.iter().any(|source| !source.hidden.is_empty()) {
                     return Err(not_supported("* over a join with USING"));
                 }
-                let all = (0..frame.sources.len()).flat_map(|source| frame.fields(source, self.schema));
+                let all = (0..scope.sources.len()).flat_map(|source| scope.columns(source, self.schema));
                 Ok((Output::All, all.collect()))
             }
             ast::SelectItem::QualifiedWildcard(
                 ast::SelectItemQualifiedWildcardKind::ObjectName(name),
                 options,
-            ) if plain(options) => {
-                let name = names::last_part(name)?;
-                let source = frame.sources.iter().position(|source| source.is_called(name));
+            ) if is_plain(options) => {
+                let name = names::unqualified_name(name)?;
+                let source = scope.sources.iter().position(|source| source.is_called(name));
                 let source = source.ok_or_else(|| CheckError::UnknownName(format!("{name}.*")))?;
-                Ok((Output::AllOf(source as u32), frame.fields(source, self.schema)))
+                Ok((Output::AllOf(source as u32), scope.columns(source, self.schema)))
             }
             _ => Err(not_supported("this kind of *")),
         }
     }
 }
 
+/// Reads `LIMIT` and `OFFSET`.
 fn limit(clause: &ast::LimitClause) -> Result<Option<Limit>, CheckError> {
     let number = |expr: &ast::Expr| match expression::constant(expr) {
         Some(number @ Literal::Number(_)) => Ok(number),
-        _ => Err(not_supported("LIMIT or OFFSET that is no number")),
+        _ => Err(not_supported("LIMIT or OFFSET that is not a number")),
     };
     match clause {
         ast::LimitClause::LimitOffset { limit: Some(rows), offset, limit_by } if limit_by.is_empty() => {
-            let skip = offset.as_ref().map(|offset| number(&offset.value)).transpose()?;
-            Ok(Some(Limit { rows: number(rows)?, skip }))
+            let offset = offset.as_ref().map(|offset| number(&offset.value)).transpose()?;
+            Ok(Some(Limit { rows: number(rows)?, offset }))
         }
         ast::LimitClause::LimitOffset { limit: None, offset: None, limit_by } if limit_by.is_empty() => {
             Ok(None)
         }
         ast::LimitClause::OffsetCommaLimit { offset, limit } => {
-            Ok(Some(Limit { rows: number(limit)?, skip: Some(number(offset)?) }))
+            Ok(Some(Limit { rows: number(limit)?, offset: Some(number(offset)?) }))
         }
         ast::LimitClause::LimitOffset { .. } => Err(not_supported("OFFSET without LIMIT")),
     }
 }
 
-/// Clauses of other databases, and windows.
-fn unusual_clause(select: &ast::Select) -> Option<&'static str> {
+/// Returns the first clause that SQLite does not have or that is not supported.
+fn unsupported_clause(select: &ast::Select) -> Option<&'static str> {
     [
         (select.top.is_some(), "TOP"),
         (select.into.is_some(), "SELECT INTO"),
@@ -321,18 +326,19 @@ fn unusual_clause(select: &ast::Select) -> Option<&'static str> {
     .find_map(|(present, name)| present.then_some(name))
 }
 
-/// Where the condition of a join goes: to its left join, or to the rows as a whole.
+/// Returns the condition that the condition of a join belongs to: that of the left-joined source, or that of `WHERE`.
 fn join_condition<'s>(
-    from: &'s mut [super::query::Source],
+    from: &'s mut [FromSource],
     source: Option<usize>,
     condition: &'s mut Option<Expr>,
 ) -> &'s mut Option<Expr> {
     match source {
-        Some(source) => &mut from[source].left,
+        Some(source) => &mut from[source].left_join,
         None => condition,
     }
 }
 
+/// Joins a condition to an earlier one by `AND`.
 fn add_condition(condition: &mut Option<Expr>, more: Expr) {
     *condition = Some(match condition.take() {
         Some(earlier) => earlier.and(more),

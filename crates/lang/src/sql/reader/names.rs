@@ -1,4 +1,4 @@
-//! Which column a name means, as SQLite has it: upper and lower case alike, the nearest `FROM` first.
+//! Resolves names as SQLite does: case does not matter, and the nearest `FROM` comes first.
 
 use super::super::check::CheckError;
 use super::super::query::{ColumnRef, Expr};
@@ -6,45 +6,46 @@ use super::super::schema::{Schema, TableId};
 use super::not_supported;
 use sqlparser::ast;
 
-/// A `FROM` list and the names it brings.
-pub(super) struct Frame<'f> {
+/// The names that an expression can use: those of a `FROM` list, and of the enclosing ones.
+pub(super) struct NameScope<'s> {
     pub(super) sources: Vec<NamedSource>,
-    /// The outputs, once they are read: where a name is no column, it may be an alias.
-    pub(super) aliases: Vec<Field>,
-    /// Conditions that `USING` and `NATURAL` stand for, with the source if it is a left join.
+    /// The outputs, once they are read. A name that is not a column may be the alias of an output.
+    pub(super) aliases: Vec<OutputColumn>,
+    /// The conditions that `USING` and `NATURAL` stand for, each with the index of its source if that is left-joined.
     pub(super) using: Vec<(Option<usize>, Expr)>,
-    pub(super) outer: Option<&'f Frame<'f>>,
+    pub(super) outer: Option<&'s NameScope<'s>>,
 }
 
 /// A source and the names of its columns.
 pub(super) struct NamedSource {
     pub(super) name: String,
-    pub(super) columns: Columns,
-    /// Columns that `USING` merges with those of an earlier source.
+    pub(super) columns: SourceColumns,
+    /// The columns that `USING` merges with those of an earlier source.
     pub(super) hidden: Vec<u32>,
 }
 
-pub(super) enum Columns {
+/// The columns of a source.
+pub(super) enum SourceColumns {
     Table(TableId),
-    /// The outputs of a query, where they have names.
+    /// The names of a query's outputs, where they have one.
     Query(Vec<Option<String>>),
 }
 
-/// An output of a select.
+/// A column of a select's result.
 #[derive(Clone, Debug)]
-pub(super) struct Field {
+pub(super) struct OutputColumn {
     pub(super) name: Option<String>,
     pub(super) value: Expr,
-    /// Whether the name was given with `AS`.
+    /// Whether `AS` gave the name.
     pub(super) is_alias: bool,
 }
 
-impl Field {
+impl OutputColumn {
     pub(super) fn is_called(&self, name: &str) -> bool {
-        self.name.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(name))
+        self.name.as_ref().is_some_and(|other| other.eq_ignore_ascii_case(name))
     }
 
-    pub(super) fn is_alias_of(&self, name: &str) -> bool {
+    pub(super) fn has_alias(&self, name: &str) -> bool {
         self.is_alias && self.is_called(name)
     }
 }
@@ -54,104 +55,107 @@ impl NamedSource {
         self.name.eq_ignore_ascii_case(name)
     }
 
+    /// Returns the index of the column with this name.
     pub(super) fn find(&self, column: &str, schema: &Schema) -> Option<u32> {
         match &self.columns {
-            Columns::Table(table) => schema.find_column(*table, column).map(|column| column.column),
-            Columns::Query(names) => names
+            SourceColumns::Table(table) => schema.find_column(*table, column).map(|column| column.column),
+            SourceColumns::Query(names) => names
                 .iter()
                 .position(|name| name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(column)))
                 .map(|index| index as u32),
         }
     }
 
-    /// The names of its columns.
+    /// Returns the names of the columns.
     pub(super) fn names(&self, schema: &Schema) -> Vec<Option<String>> {
         match &self.columns {
-            Columns::Table(table) => {
+            SourceColumns::Table(table) => {
                 schema.table(*table).columns.iter().map(|column| Some(column.name.clone())).collect()
             }
-            Columns::Query(names) => names.clone(),
+            SourceColumns::Query(names) => names.clone(),
         }
     }
 }
 
-impl Frame<'_> {
-    /// All columns of a source, as a star gives them.
-    pub(super) fn fields(&self, source: usize, schema: &Schema) -> Vec<Field> {
+impl NameScope<'_> {
+    /// Returns this scope and the enclosing ones, numbered.
+    fn all(&self) -> impl Iterator<Item = (u32, &NameScope<'_>)> {
+        (0..).zip(std::iter::successors(Some(self), |scope| scope.outer))
+    }
+
+    /// Returns the columns that `*` stands for, for one source.
+    pub(super) fn columns(&self, source: usize, schema: &Schema) -> Vec<OutputColumn> {
         let names = self.sources[source].names(schema).into_iter();
         names
             .enumerate()
-            .map(|(column, name)| Field { name, value: column_of(0, source, column as u32), is_alias: false })
+            .map(|(column, name)| OutputColumn {
+                name,
+                value: column_of(0, source, column as u32),
+                is_alias: false,
+            })
             .collect()
     }
 
-    /// What a name without a qualifier means; none if nothing is called so.
+    /// Resolves a name without a qualifier; none if there is no such column or alias.
     pub(super) fn unqualified(&self, name: &str, schema: &Schema) -> Result<Option<Expr>, CheckError> {
-        let mut frame = Some(self);
-        let mut scope = 0;
-        while let Some(here) = frame {
+        for (depth, here) in self.all() {
             let mut found = here.sources.iter().enumerate().filter_map(|(index, source)| {
                 let column = source.find(name, schema)?;
                 (!source.hidden.contains(&column)).then_some((index, column))
             });
             if let Some((source, column)) = found.next() {
                 return match found.next() {
-                    None => Ok(Some(column_of(scope, source, column))),
+                    None => Ok(Some(column_of(depth, source, column))),
                     Some(_) => {
-                        Err(CheckError::UnknownName(format!("{name} (more than one column is called so)")))
+                        Err(CheckError::UnknownName(format!("{name} (more than one column has this name)")))
                     }
                 };
             }
-            // An alias of an outer query would have to be moved between scopes.
-            if let Some(field) = here.aliases.iter().find(|field| field.is_alias_of(name)) {
-                if scope > 0 {
+            if let Some(output) = here.aliases.iter().find(|output| output.has_alias(name)) {
+                // The columns of its expression would have to be renumbered for the inner query.
+                if depth > 0 {
                     return Err(not_supported(format!("the alias {name} of an outer query")));
                 }
-                return Ok(Some(field.value.clone()));
+                return Ok(Some(output.value.clone()));
             }
-            frame = here.outer;
-            scope += 1;
         }
         Ok(None)
     }
 
-    /// What `qualifier.name` means.
+    /// Resolves `qualifier.name`.
     pub(super) fn qualified(&self, qualifier: &str, name: &str, schema: &Schema) -> Result<Expr, CheckError> {
-        let mut frame = Some(self);
-        let mut scope = 0;
-        while let Some(here) = frame {
+        for (depth, here) in self.all() {
             let sources = here.sources.iter().enumerate().filter(|(_, source)| source.is_called(qualifier));
             let mut found = sources.filter_map(|(index, source)| Some((index, source.find(name, schema)?)));
             if let Some((source, column)) = found.next() {
                 if found.next().is_some() {
-                    let reason = "more than one source is called so";
+                    let reason = "more than one source has this name";
                     return Err(CheckError::UnknownName(format!("{qualifier}.{name} ({reason})")));
                 }
-                return Ok(column_of(scope, source, column));
+                return Ok(column_of(depth, source, column));
             }
-            frame = here.outer;
-            scope += 1;
         }
         Err(CheckError::UnknownName(format!("{qualifier}.{name}")))
     }
 }
 
+/// Returns the expression for a column.
 pub(super) fn column_of(scope: u32, source: usize, column: u32) -> Expr {
     Expr::Column(ColumnRef { scope, source: source as u32, column })
 }
 
-/// What SQLite calls an output without `AS`, as far as anybody can refer to it: its column.
-pub(super) fn own_name(expr: &ast::Expr) -> Option<String> {
+/// Returns the name that SQLite gives an output without `AS`.
+pub(super) fn default_name(expr: &ast::Expr) -> Option<String> {
     match expr {
         ast::Expr::Identifier(name) => Some(name.value.clone()),
         ast::Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.clone()),
-        ast::Expr::Nested(inner) => own_name(inner),
+        ast::Expr::Nested(inner) => default_name(inner),
         other => Some(other.to_string()),
     }
 }
 
-/// The name of a table, which may be said to be in `main`.
-pub(super) fn last_part(name: &ast::ObjectName) -> Result<&str, CheckError> {
+/// Returns the name of a table or function without the qualifier `main`.
+pub(super) fn unqualified_name(name: &ast::ObjectName) -> Result<&str, CheckError> {
     match name.0.as_slice() {
         [ast::ObjectNamePart::Identifier(name)] => Ok(&name.value),
         [ast::ObjectNamePart::Identifier(database), ast::ObjectNamePart::Identifier(name)]

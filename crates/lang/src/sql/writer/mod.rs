@@ -1,0 +1,279 @@
+//! Writes syntax trees as SQL that can only read.
+//!
+//! Every name is one of the schema (quoted where necessary) or generated here, every constant is escaped, and a tree is
+//! one `SELECT`. So whatever a model puts into a tree, its text cannot change a database. Columns are always qualified,
+//! so nothing depends on how a database resolves names. A table that occurs once in the whole query keeps its name,
+//! and every other source gets a numbered one.
+
+mod expression;
+
+use super::identifier::quoted;
+use super::query::{FromSource, Output, Query, Select, SortBy, SourceKind};
+use super::schema::{Schema, TableId};
+use super::scope::{field_names, source_width};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// Writes queries of one schema. Its prefixes start generated names.
+#[derive(Clone, Debug)]
+pub(super) struct Writer {
+    /// The prefix for sources. No table has a name that is the prefix and a number.
+    source: String,
+    /// The prefix for outputs. No column has a name that is the prefix and a number.
+    output: String,
+    /// The qualifier of columns whose table is not in `FROM`. No table has this name.
+    unbound: String,
+}
+
+impl Writer {
+    pub(super) fn new(schema: &Schema) -> Self {
+        let tables: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+        let columns = schema.tables.iter().flat_map(|table| &table.columns);
+        let columns: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
+        Writer {
+            source: free_prefix("t", &tables),
+            output: free_prefix("c", &columns),
+            unbound: free_prefix("unbound", &tables),
+        }
+    }
+
+    /// Returns the canonical text of a query.
+    pub(super) fn write(&self, query: &Query, schema: &Schema) -> String {
+        let table_uses = count_tables(query);
+        let mut text =
+            QueryText { writer: self, schema, table_uses, out: String::new(), numbered_sources: 0 };
+        text.query(query, None, false);
+        text.out
+    }
+
+    /// Returns the prefix for outputs of a query in `FROM`; see [`field_names`].
+    pub(super) fn output_prefix(&self) -> &str {
+        &self.output
+    }
+}
+
+/// Returns `wish`, with underscores appended until no name equals it or it and a number.
+fn free_prefix(wish: &str, names: &[&str]) -> String {
+    let mut prefix = wish.to_owned();
+    let is_taken = |prefix: &str, name: &str| {
+        name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            && name[prefix.len()..].bytes().all(|byte| byte.is_ascii_digit())
+    };
+    while names.iter().any(|name| is_taken(&prefix, name)) {
+        prefix.push('_');
+    }
+    prefix
+}
+
+/// Counts how often each table occurs in `FROM`, at any depth.
+fn count_tables(query: &Query) -> FxHashMap<TableId, u32> {
+    let mut uses = FxHashMap::default();
+    query.visit_queries(&mut |query| {
+        for source in query.selects().flat_map(|select| &select.from) {
+            if let SourceKind::Table(table) = source.kind {
+                *uses.entry(table).or_default() += 1;
+            }
+        }
+    });
+    uses
+}
+
+/// A `FROM` list with the names that the text gives its sources.
+struct SourceNames<'a> {
+    sources: &'a [FromSource],
+    names: Vec<String>,
+    outer: Option<&'a SourceNames<'a>>,
+}
+
+/// The text of a query while it is written.
+struct QueryText<'a> {
+    writer: &'a Writer,
+    schema: &'a Schema,
+    /// How often each table occurs.
+    table_uses: FxHashMap<TableId, u32>,
+    out: String,
+    /// The number of sources with numbered names so far.
+    numbered_sources: u32,
+}
+
+impl QueryText<'_> {
+    fn query(&mut self, query: &Query, outer: Option<&SourceNames<'_>>, in_from: bool) {
+        let is_compound = !query.rest.is_empty();
+        let fields = if in_from { field_names(query, self.schema, &self.writer.output) } else { vec![] };
+        let sort = if is_compound { None } else { Some(query) };
+        self.select(&query.first, outer, &fields, sort);
+        for (operator, select) in &query.rest {
+            self.push(format_args!(" {} ", operator.name()));
+            self.select(select, outer, &[], None);
+        }
+        if is_compound {
+            self.order(query, None);
+        }
+        if let Some(limit) = &query.limit {
+            self.push(format_args!(" LIMIT {}", limit.rows));
+            if let Some(offset) = &limit.offset {
+                self.push(format_args!(" OFFSET {offset}"));
+            }
+        }
+    }
+
+    /// Writes a select, with the names that its outputs need, and with the sort keys of `sort`, which may use its
+    /// columns.
+    fn select(
+        &mut self,
+        select: &Select,
+        outer: Option<&SourceNames<'_>>,
+        fields: &[Option<String>],
+        sort: Option<&Query>,
+    ) {
+        let names: Vec<String> = select.from.iter().map(|source| self.source_name(source)).collect();
+        let names = SourceNames { sources: &select.from, names, outer };
+        self.outputs(select, fields, &names);
+        self.from(select, &names);
+        if let Some(condition) = &select.condition {
+            self.out.push_str(" WHERE ");
+            self.expr(condition, &names);
+        }
+        for (index, expr) in select.group.iter().enumerate() {
+            self.out.push_str(if index == 0 { " GROUP BY " } else { ", " });
+            self.expr(expr, &names);
+        }
+        if let Some(condition) = &select.having {
+            self.out.push_str(" HAVING ");
+            self.expr(condition, &names);
+        }
+        if let Some(query) = sort {
+            self.order(query, Some(&names));
+        }
+    }
+
+    fn outputs(&mut self, select: &Select, fields: &[Option<String>], names: &SourceNames<'_>) {
+        self.out.push_str(if select.distinct { "SELECT DISTINCT " } else { "SELECT " });
+        // The index of the output among `fields`, in which stars are expanded.
+        let mut field = 0;
+        for (index, output) in select.outputs.iter().enumerate() {
+            self.comma(index);
+            match output {
+                Output::All => {
+                    self.out.push('*');
+                    field +=
+                        select.from.iter().map(|source| source_width(source, self.schema)).sum::<usize>();
+                }
+                Output::AllOf(source) => {
+                    let index = *source as usize;
+                    let name = names.names.get(index).unwrap_or(&self.writer.unbound);
+                    self.push(format_args!("{name}.*"));
+                    field += select.from.get(index).map_or(0, |source| source_width(source, self.schema));
+                }
+                Output::Expr(expr) => {
+                    self.expr(expr, names);
+                    if let Some(Some(name)) = fields.get(field) {
+                        self.push(format_args!(" AS {name}"));
+                    }
+                    field += 1;
+                }
+            }
+        }
+    }
+
+    fn from(&mut self, select: &Select, names: &SourceNames<'_>) {
+        for (index, source) in select.from.iter().enumerate() {
+            self.out.push_str(match (index, &source.left_join) {
+                (0, _) => " FROM ",
+                (_, None) => ", ",
+                (_, Some(_)) => " LEFT JOIN ",
+            });
+            self.source(source, &names.names[index], names.outer);
+            if let Some(condition) = &source.left_join {
+                self.out.push_str(" ON ");
+                self.expr(condition, names);
+            }
+        }
+    }
+
+    fn order(&mut self, query: &Query, names: Option<&SourceNames<'_>>) {
+        for (index, key) in query.order.iter().enumerate() {
+            self.out.push_str(if index == 0 { " ORDER BY " } else { ", " });
+            match (&key.by, names) {
+                (SortBy::Output(output), _) => self.push(format_args!("{}", output + 1)),
+                (SortBy::Expr(expr), Some(names)) => self.expr(expr, names),
+                // A compound sorts by outputs only; the database reports the mistake.
+                (SortBy::Expr(_), None) => self.out.push_str(&self.writer.unbound),
+            }
+            if key.descending {
+                self.out.push_str(" DESC");
+            }
+        }
+    }
+
+    fn source(&mut self, source: &FromSource, name: &str, outer: Option<&SourceNames<'_>>) {
+        match &source.kind {
+            SourceKind::Table(table) => {
+                let table_name = quoted(&self.schema.table(*table).name);
+                self.out.push_str(&table_name);
+                if table_name != name {
+                    self.push(format_args!(" AS {name}"));
+                }
+            }
+            SourceKind::Query(query) => {
+                self.out.push('(');
+                self.query(query, outer, true);
+                self.push(format_args!(") AS {name}"));
+            }
+        }
+    }
+
+    fn source_name(&mut self, source: &FromSource) -> String {
+        if let SourceKind::Table(table) = source.kind
+            && self.table_uses.get(&table) == Some(&1)
+        {
+            return quoted(&self.schema.table(table).name);
+        }
+        self.numbered_sources += 1;
+        format!("{}{}", self.writer.source, self.numbered_sources)
+    }
+
+    /// Appends formatted text.
+    fn push(&mut self, text: std::fmt::Arguments<'_>) {
+        self.out.write_fmt(text).expect("writing to a string does not fail");
+    }
+
+    /// Writes a comma before every element of a list but the first.
+    fn comma(&mut self, index: usize) {
+        if index > 0 {
+            self.out.push_str(", ");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sql::{Column, ColumnType, Schema, Table, check};
+    use sqlparser::keywords::ALL_KEYWORDS;
+
+    #[test]
+    fn any_keyword_can_be_the_name_of_a_table_or_column() {
+        let mut misread = Vec::new();
+        for keyword in
+            ALL_KEYWORDS.iter().chain(&["a b", "ä", "1", "", "\"", "a.b", "--", "unbound", "t1", "c1"])
+        {
+            let columns = vec![Column { name: (*keyword).to_owned(), ty: ColumnType::Number }];
+            let table =
+                Table { name: (*keyword).to_owned(), columns, primary_key: vec![], foreign_keys: vec![] };
+            let schema = Schema { tables: vec![table] };
+            let name = format!("\"{}\"", keyword.replace('"', "\"\""));
+            let text = format!(
+                "SELECT x.{name}, count({name}) FROM {name} AS x WHERE {name} > (SELECT max(y) FROM (SELECT {name} AS y FROM {name})) \
+                 GROUP BY {name} ORDER BY x.{name}"
+            );
+            for text in [format!("SELECT {name} FROM {name}"), text] {
+                let canonical = check(&text, &schema).unwrap_or_else(|error| panic!("{error}: {text}")).text;
+                match check(&canonical, &schema) {
+                    Ok(again) => assert_eq!(again.text, canonical),
+                    Err(_) => misread.push(*keyword),
+                }
+            }
+        }
+        assert!(misread.is_empty(), "these need quotes: {misread:?}");
+    }
+}
