@@ -31,4 +31,5 @@ pub use config::{
 pub use folder::{RunError, RunFile, RunFolder};
 pub use metrics::{GoldReport, StepReport, UnlabeledReport};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
+pub use xpr_lang::Outcome;
 pub use xpr_parser::ModelConfig;
