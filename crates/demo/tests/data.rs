@@ -12,7 +12,7 @@ use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{Literal, Schema, Sql};
 use xpr_learn::Surveyor;
 
-struct Demo {
+struct LoadedDemo {
     folder: tempfile::TempDir,
     database: Database,
     schema: Schema,
@@ -21,8 +21,8 @@ struct Demo {
     test: Vec<Pair>,
 }
 
-impl Demo {
-    fn new() -> Demo {
+impl LoadedDemo {
+    fn new() -> LoadedDemo {
         let folder = tempfile::tempdir().unwrap();
         assert!(!xpr_demo::write(folder.path()).unwrap());
         let database = Database::open(folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
@@ -31,7 +31,7 @@ impl Demo {
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));
         let read = |name: &str| pairs::read(&folder.path().join(name)).unwrap();
         let (train, test) = (read("train.tsv"), read("test.tsv"));
-        Demo { database, schema, values: values.unwrap(), train, test, folder }
+        LoadedDemo { database, schema, values: values.unwrap(), train, test, folder }
     }
 
     fn pairs(&self) -> impl Iterator<Item = &Pair> {
@@ -47,7 +47,7 @@ fn normalised(question: &str) -> String {
 
 #[test]
 fn every_query_can_be_learned_from_and_finds_something() {
-    let demo = Demo::new();
+    let demo = LoadedDemo::new();
     let pairs: Vec<Pair> = demo.pairs().cloned().collect();
     let mut surveyor = Surveyor::new(&demo.database, &demo.schema, &demo.values).unwrap();
     // The constants are those of the labeled share, because a parser with few labels knows no others.
@@ -67,7 +67,7 @@ fn every_query_can_be_learned_from_and_finds_something() {
 
 #[test]
 fn every_construction_of_sql_has_enough_examples() {
-    let demo = Demo::new();
+    let demo = LoadedDemo::new();
     assert!(demo.train.len() >= 500, "{}", demo.train.len());
     assert!(demo.test.len() >= 150, "{}", demo.test.len());
     let count = |what: &str| demo.pairs().filter(|pair| pair.program.contains(what)).count();
@@ -103,7 +103,7 @@ fn every_construction_of_sql_has_enough_examples() {
 
 #[test]
 fn no_test_question_is_a_training_question_with_other_names() {
-    let demo = Demo::new();
+    let demo = LoadedDemo::new();
     // The wording of a question is its text without the literals of its query and without numbers.
     let language = Sql::new(demo.schema.clone());
     let wording = |pair: &Pair| {
@@ -131,7 +131,7 @@ fn no_test_question_is_a_training_question_with_other_names() {
 
 #[test]
 fn the_folder_of_a_demo_is_overwritten_and_other_folders_are_refused() {
-    let demo = Demo::new();
+    let demo = LoadedDemo::new();
     let folder = demo.folder.path();
     fs::create_dir(folder.join("runs")).unwrap();
     assert!(xpr_demo::write(folder).unwrap(), "nothing has changed");

@@ -304,10 +304,7 @@ pub(crate) fn errors(errors: &ErrorAnalysis) -> Vec<TextTable> {
         .iter()
         .map(|(gold, chosen, count)| vec![gold.clone(), chosen.clone(), count.to_string()]);
     tables.push(table("One wrong token", &["label", "prediction", "count"], 2, confused.collect()));
-    for (title, tokens) in [
-        ("Tokens missing from wrong programs", &errors.missed),
-        ("Extra tokens in wrong programs", &errors.invented),
-    ] {
+    for (title, tokens) in [("Missing tokens", &errors.missed), ("Extra tokens", &errors.invented)] {
         let rows = tokens.iter().map(|(token, count)| vec![token.clone(), count.to_string()]);
         tables.push(table(title, &["token", "count"], 1, rows.collect()));
     }
