@@ -1,4 +1,5 @@
-//! The demo's data is what it says: every query can be learned from and finds something, and the test is a test.
+//! The demo's data has the properties that its documentation promises: every query can be learned from and finds
+//! something, and test questions are not training questions.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::{HashMap, HashSet};
@@ -11,7 +12,7 @@ use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{Literal, Schema, Sql};
 use xpr_learn::Surveyor;
 
-struct Demo {
+struct LoadedDemo {
     folder: tempfile::TempDir,
     database: Database,
     schema: Schema,
@@ -20,8 +21,8 @@ struct Demo {
     test: Vec<Pair>,
 }
 
-impl Demo {
-    fn new() -> Demo {
+impl LoadedDemo {
+    fn new() -> LoadedDemo {
         let folder = tempfile::tempdir().unwrap();
         assert!(!xpr_demo::write(folder.path()).unwrap());
         let database = Database::open(folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
@@ -30,7 +31,7 @@ impl Demo {
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));
         let read = |name: &str| pairs::read(&folder.path().join(name)).unwrap();
         let (train, test) = (read("train.tsv"), read("test.tsv"));
-        Demo { database, schema, values: values.unwrap(), train, test, folder }
+        LoadedDemo { database, schema, values: values.unwrap(), train, test, folder }
     }
 
     fn pairs(&self) -> impl Iterator<Item = &Pair> {
@@ -38,18 +39,18 @@ impl Demo {
     }
 }
 
-/// A question as it is heard: small letters, no punctuation.
-fn heard(question: &str) -> String {
+/// Returns a question in lower case and without punctuation.
+fn normalised(question: &str) -> String {
     let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn every_query_can_be_learned_from_and_finds_something() {
-    let demo = Demo::new();
+    let demo = LoadedDemo::new();
     let pairs: Vec<Pair> = demo.pairs().cloned().collect();
     let mut surveyor = Surveyor::new(&demo.database, &demo.schema, &demo.values).unwrap();
-    // With the constants of the labeled share, which is all that a parser with few labels has.
+    // The constants are those of the labeled share, because a parser with few labels knows no others.
     let labeled = &demo.train[..demo.train.len() * 3 / 10];
     let coverage = surveyor.survey(&pairs, &surveyor.constants(labeled), &mut |_| ControlFlow::Continue(()));
     assert_eq!(coverage.failures, []);
@@ -65,8 +66,8 @@ fn every_query_can_be_learned_from_and_finds_something() {
 }
 
 #[test]
-fn there_is_enough_of_everything() {
-    let demo = Demo::new();
+fn every_construction_of_sql_has_enough_examples() {
+    let demo = LoadedDemo::new();
     assert!(demo.train.len() >= 500, "{}", demo.train.len());
     assert!(demo.test.len() >= 150, "{}", demo.test.len());
     let count = |what: &str| demo.pairs().filter(|pair| pair.program.contains(what)).count();
@@ -86,7 +87,7 @@ fn there_is_enough_of_everything() {
     ] {
         assert!(count(what) >= least, "{what}: {}", count(what));
     }
-    // Queries that differ in more than their constants.
+    // The shape of a query is its text without literals.
     let language = Sql::new(demo.schema.clone());
     let shapes: HashSet<String> = demo
         .pairs()
@@ -102,14 +103,14 @@ fn there_is_enough_of_everything() {
 
 #[test]
 fn no_test_question_is_a_training_question_with_other_names() {
-    let demo = Demo::new();
-    // The wording: a question without what its query quotes from it.
+    let demo = LoadedDemo::new();
+    // The wording of a question is its text without the literals of its query and without numbers.
     let language = Sql::new(demo.schema.clone());
     let wording = |pair: &Pair| {
-        let mut words = format!(" {} ", heard(&pair.utterance));
+        let mut words = format!(" {} ", normalised(&pair.utterance));
         for literal in language.parse(&pair.program).unwrap().literals() {
             let (Literal::Number(value) | Literal::Text(value)) = literal;
-            words = words.replace(&format!(" {} ", heard(&value)), " _ ");
+            words = words.replace(&format!(" {} ", normalised(&value)), " _ ");
         }
         let without_numbers = words.split(' ').filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
         without_numbers.collect::<Vec<_>>().join(" ")
@@ -122,20 +123,20 @@ fn no_test_question_is_a_training_question_with_other_names() {
         let same = wordings.get(&wording(pair)).map(|pair| pair.utterance.as_str());
         assert_eq!(same, None, "{}", pair.utterance);
     }
-    let mut heard_before = HashSet::new();
+    let mut seen = HashSet::new();
     for question in demo.pairs().map(|pair| pair.utterance.as_str()).chain(xpr_demo::QUESTIONS) {
-        assert!(heard_before.insert(heard(question)), "{question} is there twice");
+        assert!(seen.insert(normalised(question)), "{question} occurs twice");
     }
 }
 
 #[test]
-fn the_folder_is_written_anew_and_nobody_elses() {
-    let demo = Demo::new();
+fn the_folder_of_a_demo_is_overwritten_and_other_folders_are_refused() {
+    let demo = LoadedDemo::new();
     let folder = demo.folder.path();
     fs::create_dir(folder.join("runs")).unwrap();
     assert!(xpr_demo::write(folder).unwrap(), "nothing has changed");
     fs::write(folder.join("train.tsv"), "old\tSELECT 1\n").unwrap();
-    assert!(!xpr_demo::write(folder).unwrap(), "what is learned from has changed");
+    assert!(!xpr_demo::write(folder).unwrap(), "the training questions have changed");
     assert_eq!(fs::read_to_string(folder.join("train.tsv")).unwrap(), xpr_demo::TRAIN);
     assert!(folder.join("runs").is_dir());
 

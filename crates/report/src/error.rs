@@ -1,42 +1,42 @@
-//! Why there is no report.
+//! The errors of this crate.
 
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why there is no report.
+/// An error that prevents a report.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    /// A file cannot be read or written.
+    /// A file or folder cannot be read.
     #[error("{path}: {source}")]
     File {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has the wrong content.
     #[error("{path}: {message}")]
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         message: String,
     },
     /// A folder is neither a run nor a sweep.
     #[error(
-        "{0} is neither a run (there is no config.toml in it) nor a sweep (nor in any folder in it); \
+        "{0} is neither a run (it has no config.toml) nor a sweep (no folder in it has one); \
          name a folder that xpr train or xpr sweep wrote"
     )]
     NoRun(PathBuf),
-    /// No run was evaluated.
+    /// No run is evaluated.
     #[error(
         "nothing to report: none of the {runs} runs is evaluated{first}; finish them with xpr train --resume"
     )]
     NothingEvaluated {
-        /// How many runs there are.
+        /// The number of runs.
         runs: usize,
-        /// What is wrong with the first.
+        /// What is wrong with the first, in parentheses, or nothing.
         first: String,
     },
 }

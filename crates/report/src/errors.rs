@@ -1,195 +1,245 @@
-//! Where answers go wrong: by what programs are made of, by their length, by what is confused, and one by one.
+//! Error analysis: accuracy by construction and by length of the program, frequent confusions, and the wrong answers
+//! themselves.
 
-use crate::groups::{Question, questions};
-use crate::run::{Answer, Run, ran};
-use crate::shape::{beyond, constructions, counts, length_bucket, tokens};
+use crate::groups::{QuestionId, identified};
+use crate::prediction::{chosen_candidate, gold_program};
+use crate::program_text::{constructions, counts, length_bucket, surplus, tokens};
+use crate::run::LoadedRun;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use xpr_run::Prediction;
 
-/// Where answers go wrong. Counts are over all runs of a group.
+/// The errors of a group. Counts are over all runs of the group.
 #[derive(Clone, Debug, Serialize)]
-pub struct Errors {
-    /// How many answers.
+pub struct ErrorAnalysis {
+    /// The number of answers.
     pub answers: usize,
-    /// Of these, how many are of each kind.
-    pub kinds: Vec<(Kind, usize)>,
-    /// Right answers whose program is not the labeled one.
+    /// The number of answers of each kind.
+    pub kinds: Vec<(AnswerKind, usize)>,
+    /// The number of correct answers whose program is not the labeled one.
     pub right_by_another_program: usize,
-    /// At which place among the candidates the first right one is, from the first place on.
+    /// The number of answers by the rank of their first correct candidate, from the most probable candidate on.
     pub places: Vec<usize>,
-    /// Accuracy by what the labeled program is made of.
-    pub constructions: Vec<Part>,
+    /// Accuracy by the constructions of the labeled program.
+    pub constructions: Vec<QuestionSubset>,
     /// Accuracy by the length of the labeled program.
-    pub lengths: Vec<Part>,
-    /// What wrong programs lack most often.
+    pub lengths: Vec<QuestionSubset>,
+    /// The tokens that wrong programs lack most often, with counts.
     pub missed: Vec<(String, usize)>,
-    /// What wrong programs have instead.
+    /// The tokens that wrong programs have too many of most often, with counts.
     pub invented: Vec<(String, usize)>,
-    /// Where a wrong program differs in one thing only: what it should say, what it says, and how often.
+    /// The token of the label, that of the program, and a count, for wrong programs with one wrong token.
     pub confused: Vec<(String, String, usize)>,
-    /// How many questions are answered wrongly in at least one run.
+    /// The number of questions that are answered wrongly in at least one run.
     pub wrong_questions: usize,
     /// These questions, or the first of them.
     #[serde(skip)]
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<WrongQuestion>,
 }
 
-/// What an answer is like.
+/// Whether an answer is correct, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// It is right.
+pub enum AnswerKind {
+    /// The chosen candidate is correct.
     Right,
-    /// The right one is further down among the candidates.
+    /// Another candidate is correct.
     FurtherDown,
-    /// No candidate is right.
+    /// Candidates execute, but none is correct.
     NotFound,
-    /// No candidate even executes.
+    /// No candidate executes.
     Fails,
 }
 
-impl Kind {
-    /// What to call it.
+impl AnswerKind {
+    /// The kinds of wrong answers.
+    pub(crate) const WRONG: [AnswerKind; 3] =
+        [AnswerKind::FurtherDown, AnswerKind::NotFound, AnswerKind::Fails];
+
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Right => "right",
-            Kind::FurtherDown => "right one further down",
-            Kind::NotFound => "no candidate is right",
-            Kind::Fails => "no candidate executes",
+            AnswerKind::Right => "correct",
+            AnswerKind::FurtherDown => "correct candidate ranked lower",
+            AnswerKind::NotFound => "no correct candidate",
+            AnswerKind::Fails => "no executable candidate",
         }
     }
 
-    fn of(answer: &Answer) -> Kind {
-        if answer.correct {
-            Kind::Right
-        } else if answer.right_at.is_some() {
-            Kind::FurtherDown
-        } else if answer.guess().is_some_and(|guess| ran(&guess.outcome)) {
-            Kind::NotFound
+    fn of(prediction: &Prediction) -> AnswerKind {
+        if prediction.correct {
+            AnswerKind::Right
+        } else if prediction.right_at.is_some() {
+            AnswerKind::FurtherDown
+        } else if chosen_candidate(prediction).is_some_and(|chosen| chosen.outcome.executes()) {
+            AnswerKind::NotFound
         } else {
-            Kind::Fails
+            // A candidate that executes is chosen before one that does not.
+            AnswerKind::Fails
         }
     }
 }
 
-/// Answers to questions of a kind.
+/// The accuracy on a subset of the questions.
 #[derive(Clone, Debug, Serialize)]
-pub struct Part {
-    /// What they have in common.
+pub struct QuestionSubset {
+    /// What the questions have in common.
     pub name: String,
-    /// How many.
+    /// The number of answers.
     pub answers: usize,
-    /// How many of them are right.
+    /// The number of correct answers.
     pub right: usize,
 }
 
 /// A question that is answered wrongly in some run.
 #[derive(Clone, Debug)]
-pub struct Wrong {
-    /// The answer of the first run that is wrong.
-    pub answer: Answer,
-    /// What is wrong with it.
-    pub kind: Kind,
-    /// In how many runs it is wrong.
+pub struct WrongQuestion {
+    /// The prediction of the first run that is wrong.
+    pub prediction: Prediction,
+    /// The kind of its answer.
+    pub kind: AnswerKind,
+    /// The number of runs that answer it wrongly.
     pub wrong_in: usize,
-    /// Of how many.
+    /// The number of runs.
     pub runs: usize,
 }
 
-/// The most words of a list.
-const WORDS: usize = 8;
+/// The most entries of a list of tokens.
+const MOST_TOKENS: usize = 8;
 
-pub(crate) fn errors(runs: &[&Run], most: usize) -> Option<Errors> {
-    let answers: Vec<&Answer> = runs.iter().flat_map(|run| &run.answers).collect();
-    if answers.is_empty() {
+/// Analyses the errors of a group and lists at most `most` of them. Returns nothing if there are no predictions.
+pub(crate) fn analyse(runs: &[&LoadedRun], most: usize) -> Option<ErrorAnalysis> {
+    let mut tally = Tally::default();
+    for prediction in runs.iter().flat_map(|run| &run.predictions) {
+        tally.add(prediction);
+    }
+    if tally.kinds.is_empty() {
         return None;
     }
-    let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
-    let mut by_construction: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let mut by_length: BTreeMap<(usize, String), (usize, usize)> = BTreeMap::new();
-    let [mut missed, mut invented] = [BTreeMap::<String, usize>::new(), BTreeMap::new()];
-    let mut confused: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let mut places = Vec::new();
-    let mut right_by_another_program = 0;
-    for answer in &answers {
-        *kinds.entry(Kind::of(answer)).or_default() += 1;
-        if let Some(place) = answer.right_at {
-            places.resize(places.len().max(place + 1), 0);
-            places[place] += 1;
-        }
-        let gold = tokens(answer.gold_like_candidates());
-        let guess = tokens(answer.guess().map_or("", |guess| &guess.program));
-        let (gold, guess) = (counts(&gold), counts(&guess));
-        let right = usize::from(answer.correct);
-        for name in constructions(&gold) {
-            let part = by_construction.entry(name).or_default();
-            *part = (part.0 + 1, part.1 + right);
-        }
-        let part = by_length.entry(length_bucket(gold.values().sum())).or_default();
-        *part = (part.0 + 1, part.1 + right);
-        if answer.correct {
-            right_by_another_program += usize::from(gold != guess);
-            continue;
-        }
-        let (lacks, has) = (beyond(&gold, &guess), beyond(&guess, &gold));
-        if let (1, 1, Some(lack), Some(more)) = (lacks.len(), has.len(), lacks.first(), has.first()) {
-            *confused.entry(((*lack).to_owned(), (*more).to_owned())).or_default() += 1;
-        }
-        for (words, counts) in [(lacks, &mut missed), (has, &mut invented)] {
-            for word in words {
-                *counts.entry(word.to_owned()).or_default() += 1;
-            }
-        }
-    }
-    let part = |(name, (answers, right)): (String, (usize, usize))| Part { name, answers, right };
-    let mut constructions: Vec<Part> =
-        by_construction.into_iter().map(|(name, found)| part((name.to_owned(), found))).collect();
-    constructions.sort_by(|left, right| right.answers.cmp(&left.answers).then(left.name.cmp(&right.name)));
     let mut wrong = wrong_questions(runs);
     let wrong_questions = wrong.len();
     wrong.truncate(most);
-    Some(Errors {
-        answers: answers.len(),
-        kinds: kinds.into_iter().collect(),
-        right_by_another_program,
-        places,
-        constructions,
-        lengths: by_length.into_iter().map(|((_, name), found)| part((name, found))).collect(),
-        missed: most_frequent(missed),
-        invented: most_frequent(invented),
-        confused: most_frequent(confused)
-            .into_iter()
-            .map(|((gold, guess), times)| (gold, guess, times))
-            .collect(),
-        wrong_questions,
-        wrong,
-    })
+    Some(ErrorAnalysis { wrong_questions, wrong, ..tally.finish() })
+}
+
+/// A number of answers and how many of them are correct.
+#[derive(Clone, Copy, Default)]
+struct AnswerCount {
+    answers: usize,
+    right: usize,
+}
+
+impl AnswerCount {
+    fn add(&mut self, is_right: bool) {
+        self.answers += 1;
+        self.right += usize::from(is_right);
+    }
+
+    fn named(self, name: String) -> QuestionSubset {
+        QuestionSubset { name, answers: self.answers, right: self.right }
+    }
+}
+
+/// Counts over predictions.
+#[derive(Default)]
+struct Tally {
+    kinds: BTreeMap<AnswerKind, usize>,
+    right_by_another_program: usize,
+    places: Vec<usize>,
+    by_construction: BTreeMap<&'static str, AnswerCount>,
+    by_length: BTreeMap<(usize, String), AnswerCount>,
+    missed: BTreeMap<String, usize>,
+    invented: BTreeMap<String, usize>,
+    confused: BTreeMap<(String, String), usize>,
+}
+
+impl Tally {
+    fn add(&mut self, prediction: &Prediction) {
+        *self.kinds.entry(AnswerKind::of(prediction)).or_default() += 1;
+        if let Some(place) = prediction.right_at {
+            self.places.resize(self.places.len().max(place + 1), 0);
+            self.places[place] += 1;
+        }
+        let gold = tokens(gold_program(prediction));
+        let chosen = tokens(chosen_candidate(prediction).map_or("", |chosen| &chosen.program));
+        let (gold, chosen) = (counts(&gold), counts(&chosen));
+        for name in constructions(&gold) {
+            self.by_construction.entry(name).or_default().add(prediction.correct);
+        }
+        let length = length_bucket(gold.values().sum());
+        self.by_length.entry(length).or_default().add(prediction.correct);
+        if prediction.correct {
+            self.right_by_another_program += usize::from(gold != chosen);
+        } else {
+            self.add_confusions(&surplus(&gold, &chosen), &surplus(&chosen, &gold));
+        }
+    }
+
+    /// Counts the tokens that a wrong program lacks, and those that it has too many of.
+    fn add_confusions(&mut self, missed: &BTreeSet<&str>, invented: &BTreeSet<&str>) {
+        if let (1, 1, Some(gold), Some(chosen)) =
+            (missed.len(), invented.len(), missed.first(), invented.first())
+        {
+            *self.confused.entry(((*gold).to_owned(), (*chosen).to_owned())).or_default() += 1;
+        }
+        for (tokens, counts) in [(missed, &mut self.missed), (invented, &mut self.invented)] {
+            for token in tokens {
+                *counts.entry((*token).to_owned()).or_default() += 1;
+            }
+        }
+    }
+
+    /// Returns the counts as an analysis that lists no questions.
+    fn finish(self) -> ErrorAnalysis {
+        let mut constructions: Vec<QuestionSubset> =
+            self.by_construction.into_iter().map(|(name, count)| count.named(name.to_owned())).collect();
+        constructions
+            .sort_by(|left, right| right.answers.cmp(&left.answers).then_with(|| left.name.cmp(&right.name)));
+        let confused = most_frequent(self.confused).into_iter();
+        ErrorAnalysis {
+            answers: self.kinds.values().sum(),
+            kinds: self.kinds.into_iter().collect(),
+            right_by_another_program: self.right_by_another_program,
+            places: self.places,
+            constructions,
+            lengths: self.by_length.into_iter().map(|((_, name), count)| count.named(name)).collect(),
+            missed: most_frequent(self.missed),
+            invented: most_frequent(self.invented),
+            confused: confused.map(|((gold, chosen), count)| (gold, chosen, count)).collect(),
+            wrong_questions: 0,
+            wrong: vec![],
+        }
+    }
 }
 
 fn most_frequent<T: Ord>(counts: BTreeMap<T, usize>) -> Vec<(T, usize)> {
     let mut all: Vec<(T, usize)> = counts.into_iter().collect();
     all.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
-    all.truncate(WORDS);
+    all.truncate(MOST_TOKENS);
     all
 }
 
-/// The questions that some run answers wrongly, in the order they are asked; those that all runs do first.
-fn wrong_questions(runs: &[&Run]) -> Vec<Wrong> {
-    let mut order: Vec<Question<'_>> = Vec::new();
-    let mut found: BTreeMap<Question<'_>, Wrong> = BTreeMap::new();
-    let with_answers = runs.iter().filter(|run| !run.answers.is_empty());
-    for run in with_answers.clone() {
-        for (question, answer) in questions(&run.answers).filter(|(_, answer)| !answer.correct) {
-            let wrong = found.entry(question).or_insert_with(|| {
-                order.push(question);
-                Wrong { answer: answer.clone(), kind: Kind::of(answer), wrong_in: 0, runs: 0 }
+/// Returns the questions that some run answers wrongly, those that most runs answer wrongly first, and otherwise in the
+/// order in which they were asked.
+fn wrong_questions(runs: &[&LoadedRun]) -> Vec<WrongQuestion> {
+    let with_predictions: Vec<&&LoadedRun> = runs.iter().filter(|run| !run.predictions.is_empty()).collect();
+    let mut wrong: Vec<WrongQuestion> = Vec::new();
+    let mut positions: BTreeMap<QuestionId<'_>, usize> = BTreeMap::new();
+    for run in &with_predictions {
+        for (question, prediction) in identified(&run.predictions).filter(|(_, answer)| !answer.correct) {
+            let position = *positions.entry(question).or_insert_with(|| {
+                wrong.push(WrongQuestion {
+                    prediction: prediction.clone(),
+                    kind: AnswerKind::of(prediction),
+                    wrong_in: 0,
+                    runs: with_predictions.len(),
+                });
+                wrong.len() - 1
             });
-            wrong.wrong_in += 1;
+            wrong[position].wrong_in += 1;
         }
     }
-    let count = with_answers.count();
-    let in_order = order.iter().filter_map(|question| found.remove(question));
-    let mut all: Vec<Wrong> = in_order.map(|wrong| Wrong { runs: count, ..wrong }).collect();
-    all.sort_by_key(|wrong| std::cmp::Reverse(wrong.wrong_in));
-    all
+    wrong.sort_by_key(|question| Reverse(question.wrong_in));
+    wrong
 }

@@ -1,32 +1,32 @@
 //! A report as Markdown.
 
 use crate::Report;
-use crate::tables::{self, Table};
+use crate::tables::{self, TextTable};
 use std::fmt::Write;
 
-/// More groups than that, and their errors are better read as HTML.
+/// The most groups whose errors are written.
 const MOST_GROUPS: usize = 16;
 
 pub(crate) fn write(report: &Report) -> String {
-    let mut text = format!("# What the runs came to\n\n{}.\n", tables::subject(report));
-    table(&mut text, &tables::results(report), 2);
+    let mut text = format!("# Results\n\n{}.\n", tables::summary(report));
+    write_table(&mut text, &tables::accuracies(report), 2);
     for comparison in &report.comparisons {
-        table(&mut text, &tables::comparison(comparison), 2);
+        write_table(&mut text, &tables::comparison(comparison), 2);
     }
-    for found in [tables::training(report), tables::confidence(report)].into_iter().flatten() {
-        table(&mut text, &found, 2);
+    for table in [tables::training(report), tables::calibration(report)].iter().flatten() {
+        write_table(&mut text, table, 2);
     }
-    let with_errors = report.groups.iter().filter(|group| group.errors.is_some());
-    if with_errors.clone().count() <= MOST_GROUPS {
-        for group in with_errors {
-            let _ = write!(text, "\n## Where it goes wrong: {}\n", escaped(&tables::group_name(group)));
-            for found in tables::errors(group) {
-                table(&mut text, &found, 3);
+    let analysed = report.groups.iter().filter_map(|group| Some((group, group.errors.as_ref()?)));
+    if analysed.clone().count() <= MOST_GROUPS {
+        for (group, errors) in analysed {
+            let _ = write!(text, "\n## Errors: {}\n", escaped(&tables::group_name(group)));
+            for table in tables::errors(errors) {
+                write_table(&mut text, &table, 3);
             }
         }
     }
     if !report.absent.is_empty() {
-        text.push_str("\n## Absent\n\n");
+        text.push_str("\n## Missing or unreadable\n\n");
         for message in &report.absent {
             let _ = writeln!(text, "- {}", escaped(message));
         }
@@ -34,13 +34,15 @@ pub(crate) fn write(report: &Report) -> String {
     text
 }
 
-fn table(text: &mut String, table: &Table, level: usize) {
+/// Writes a table below a heading of a level.
+fn write_table(text: &mut String, table: &TextTable, level: usize) {
     let _ = write!(text, "\n{} {}\n\n", "#".repeat(level), escaped(&table.title));
     let _ = writeln!(text, "| {} |", table.headings.join(" | "));
-    let ruler = (0..table.headings.len()).map(|column| if column < table.left { "---" } else { "---:" });
-    let _ = writeln!(text, "| {} |", ruler.collect::<Vec<_>>().join(" | "));
+    let alignment = |column| if column < table.text_columns { "---" } else { "---:" };
+    let ruler: Vec<&str> = (0..table.headings.len()).map(alignment).collect();
+    let _ = writeln!(text, "| {} |", ruler.join(" | "));
     for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|cell| escaped(&tables::on_one_line(cell))).collect();
+        let cells: Vec<String> = row.iter().map(|cell| escaped(&cell.on_one_line())).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     for note in &table.notes {
@@ -48,7 +50,7 @@ fn table(text: &mut String, table: &Table, level: usize) {
     }
 }
 
-/// What somebody else wrote, as the text it is.
+/// Returns text in which nothing is Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

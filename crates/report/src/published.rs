@@ -1,7 +1,7 @@
-//! What the paper reports: execution accuracy in percent, "Learning from Executions for Semantic Parsing", its tables for
-//! 30 % and 10 % of the labels. The upper bound, with all labels, is the same in both.
+//! The results of the paper "Learning from Executions for Semantic Parsing": execution accuracy in percent, from its tables
+//! for 30 % and 10 % of the labels. The upper bound, with all labels, is the same in both.
 
-/// Overnight's domains, in the order of the paper's tables.
+/// The domains of Overnight, in the order of the paper's tables.
 pub(crate) const DOMAINS: [&str; 8] = [
     "basketball",
     "blocks",
@@ -13,10 +13,10 @@ pub(crate) const DOMAINS: [&str; 8] = [
     "socialnetwork",
 ];
 
-/// How GeoQuery's database may be called.
+/// Names that GeoQuery's database may have.
 const GEOQUERY: [&str; 4] = ["geography", "geoquery", "geo880", "geo"];
 
-/// A column of the paper's tables: a domain of Overnight, or the last, which is GeoQuery.
+/// Returns the column of a domain or database in the paper's tables. GeoQuery is the last.
 pub(crate) fn column(name: &str, is_overnight: bool) -> Option<usize> {
     match is_overnight {
         true => DOMAINS.iter().position(|domain| *domain == name),
@@ -27,12 +27,12 @@ pub(crate) fn column(name: &str, is_overnight: bool) -> Option<usize> {
 /// A row of the paper's tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublishedRow {
-    /// The objective, by its name in settings; `none` for a bound.
+    /// The name of the objective in settings; `none` for a bound.
     pub(crate) objective: &'static str,
-    /// The eight domains, and GeoQuery.
+    /// The accuracy on the eight domains and on GeoQuery.
     pub(crate) accuracy: [f64; 9],
     /// The average over the domains, as printed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "averages are over the domains that both have"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "reports average over the domains that have results"))]
     pub(crate) average: f64,
 }
 
@@ -40,11 +40,11 @@ const fn row(objective: &'static str, accuracy: [f64; 9], average: f64) -> Publi
     PublishedRow { objective, accuracy, average }
 }
 
-/// With all labels.
+/// The row with all labels.
 pub(crate) const UPPER_BOUND: PublishedRow =
     row("none", [87.7, 62.9, 82.1, 71.4, 78.9, 82.4, 82.8, 80.8, 74.2], 78.6);
 
-/// The labeled shares of the tables, and their rows.
+/// The shares of labeled examples, and the rows of their tables.
 pub(crate) const TABLES: [(f64, [PublishedRow; 6]); 2] = [
     (
         0.3,
@@ -70,7 +70,7 @@ pub(crate) const TABLES: [(f64, [PublishedRow; 6]); 2] = [
     ),
 ];
 
-/// The row of an objective in the table of a labeled share.
+/// Returns the row of an objective in the table of a share of labels.
 pub(crate) fn published(fraction: f64, objective: &str) -> Option<&'static PublishedRow> {
     if objective == "none" && fraction == 1.0 {
         return Some(&UPPER_BOUND);
@@ -84,11 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_have_the_averages_that_are_printed() {
+    fn the_numbers_have_the_printed_averages() {
         let rows = TABLES.iter().flat_map(|(share, rows)| rows.iter().map(move |row| (*share, row)));
         for (share, row) in rows.chain([(1.0, &UPPER_BOUND)]) {
             let mean = row.accuracy[..8].iter().sum::<f64>() / 8.0;
-            // One row of the paper has another average than its numbers; reports say so.
+            // One row of the paper prints an average that is not that of its numbers; reports say so.
             let is_known = share == 0.1 && row.objective == "sparse";
             assert_eq!((mean - row.average).abs() > 0.06, is_known, "{share} {} {mean}", row.objective);
         }

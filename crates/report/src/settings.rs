@@ -1,34 +1,36 @@
-//! What a run was told, and in what runs differ.
+//! The settings of runs, and those in which runs differ.
 
 use crate::ReportError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 use toml::{Table, Value};
-use xpr_learn::Config;
+use xpr_run::{Config, DataConfig, Dataset, RunFile, RunFolder, rename_settings};
 
-/// The settings of a run, key by key. Those that an older version did not know have their defaults.
+/// The settings of a run by their dotted keys. Settings that the run's version did not have are at their defaults.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     values: BTreeMap<String, String>,
-    /// Whether the weight of unlabeled questions was chosen on held-out labels.
-    pub tuned: bool,
+    /// Whether the weight of the unlabeled loss was chosen on held-out labels.
+    is_tuned: bool,
 }
 
-/// What a run is about and how it was tested: runs that differ in it are never compared.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Topic {
-    /// The domain or the database.
-    pub name: String,
-    /// Whether it is one of Overnight's domains.
-    pub is_overnight: bool,
-    /// The labeled share of the training examples.
-    pub fraction: f64,
-    /// How many held-out training examples it was evaluated on; 0 for the test examples.
-    pub held_out: u64,
+/// The data of a run and the examples it was evaluated on. Runs that differ in them are never compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Conditions {
+    /// The name of the domain or the database.
+    pub(crate) name: String,
+    /// Whether the data is a domain of Overnight.
+    pub(crate) is_overnight: bool,
+    /// The share of the training examples that are labeled.
+    pub(crate) fraction: f64,
+    /// The number of held-out training examples the run was evaluated on; 0 for the test examples.
+    pub(crate) held_out: u64,
 }
 
-/// What decides neither what a run is nor how good it can be: places, or what groups and pairs are made by.
+/// Settings by which runs are never told apart: those of [`Conditions`], the split and the seed, which vary within a group,
+/// the objective, which is compared separately, and those without influence on a result.
 const NOT_COMPARED: [&str; 10] = [
     "data.dataset",
     "data.domain",
@@ -42,101 +44,182 @@ const NOT_COMPARED: [&str; 10] = [
     "learn.objective",
 ];
 
-/// Files belong to a database: they tell runs apart only where these are about the same.
+/// Files that belong to a database. They tell runs apart only if these are about the same database.
 const FILES: [&str; 3] = ["data.labeled", "data.unlabeled", "data.test"];
 
 impl Settings {
-    pub(crate) fn read(path: &Path, tuned: bool) -> Result<Settings, ReportError> {
+    /// Reads the settings of a run of this or an earlier version.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not TOML.
+    pub(crate) fn read(folder: &RunFolder) -> Result<Settings, ReportError> {
+        let path = folder.path(RunFile::Config);
         let text =
-            fs::read_to_string(path).map_err(|source| ReportError::File { path: path.to_owned(), source })?;
-        let table: Table = text.parse().map_err(|error: toml::de::Error| ReportError::Content {
-            path: path.to_owned(),
+            fs::read_to_string(&path).map_err(|source| ReportError::File { path: path.clone(), source })?;
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| ReportError::Content {
+            path,
             message: error.to_string().trim_end().to_owned(),
         })?;
+        rename_settings(&mut table);
+        Ok(Settings::of(&table, folder.tuning().is_dir()))
+    }
+
+    /// Merges a table into the defaults.
+    fn of(table: &Table, is_tuned: bool) -> Settings {
+        let defaults = Table::try_from(Config::default()).expect("the defaults are TOML");
         let mut values = BTreeMap::new();
-        let defaults = Table::try_from(Config::default()).unwrap_or_default();
-        for table in [&defaults, &table] {
+        for table in [&defaults, table] {
             for (section, inner) in table {
                 for (key, value) in inner.as_table().into_iter().flatten() {
-                    values.insert(format!("{section}.{key}"), plain(value));
+                    values.insert(format!("{section}.{key}"), without_quotes(value));
                 }
             }
         }
+        // Word vectors are the same wherever their file is.
         if let Some(embeddings) = values.get_mut("data.embeddings") {
             let name = Path::new(embeddings.as_str()).file_name().and_then(|name| name.to_str());
             *embeddings = name.unwrap_or("none").to_owned();
         }
-        Ok(Settings { values, tuned })
+        Settings { values, is_tuned }
     }
 
-    /// A setting as text; empty if there is none.
-    pub fn get(&self, key: &str) -> &str {
+    /// Returns a setting as text; empty if it does not exist.
+    fn get(&self, key: &str) -> &str {
         self.values.get(key).map_or("", String::as_str)
     }
 
-    fn number<T: std::str::FromStr + Default>(&self, key: &str) -> T {
+    fn number<T: FromStr + Default>(&self, key: &str) -> T {
         self.get(key).parse().unwrap_or_default()
     }
 
-    /// What the run is about.
-    pub fn topic(&self) -> Topic {
+    /// Returns the data of the run and what it was evaluated on.
+    pub(crate) fn conditions(&self) -> Conditions {
         let is_overnight = self.get("data.dataset") == "overnight";
-        let name = if is_overnight {
-            self.get("data.domain").to_owned()
-        } else {
-            let database = self.get("data.database");
-            let path = Path::new(database.strip_prefix("sqlite:").unwrap_or(database));
-            path.file_stem().map_or_else(|| "database".to_owned(), |stem| stem.to_string_lossy().into_owned())
+        // Only the settings that name the data: others may have values that this version does not know.
+        let data = DataConfig {
+            dataset: if is_overnight { Dataset::Overnight } else { Dataset::Database },
+            domain: self.get("data.domain").to_owned(),
+            database: self.get("data.database").to_owned(),
+            ..DataConfig::default()
         };
-        let held_out = self.number("data.held_out");
-        Topic { name, is_overnight, fraction: self.number("data.fraction"), held_out }
+        Conditions {
+            name: data.short_name().to_owned(),
+            is_overnight,
+            fraction: self.number("data.fraction"),
+            held_out: self.number("data.held_out"),
+        }
     }
 
-    /// The objective, `none` for labels only.
-    pub fn objective(&self) -> &str {
+    /// Returns the name of the objective; `none` for labels only.
+    pub(crate) fn objective(&self) -> &str {
         self.get("learn.objective")
     }
 
-    /// The split and the seed.
-    pub fn draw(&self) -> (u64, u64) {
+    /// Returns the split and the seed.
+    pub(crate) fn split_and_seed(&self) -> (u64, u64) {
         (self.number("data.split"), self.number("train.seed"))
     }
 
-    /// Whether a setting changes anything in this run.
+    /// Returns whether a setting has an influence on the result of this run.
     fn matters(&self, key: &str) -> bool {
+        let has_ensemble = self.get("learn.ensemble") != "0";
         match key {
             key if NOT_COMPARED.contains(&key) => false,
             key if key.starts_with("learn.") && self.objective() == "none" => false,
-            "learn.weight" => !self.tuned,
-            "learn.start" | "learn.noise" => self.get("learn.committee") == "0",
-            "learn.steps" | "learn.channel" => self.get("learn.committee") != "0",
+            "learn.weight" => !self.is_tuned,
+            "learn.start" | "learn.search_dropout" => !has_ensemble,
+            "learn.steps" | "learn.noisy_channel" | "learn.temperature" => has_ensemble,
+            "eval.temperature" => self.number::<f64>("eval.noisy_channel") > 0.0,
             "data.held_out_from" => self.get("data.held_out") != "0",
             _ => true,
         }
     }
 
-    /// The values of these settings where they matter.
+    /// Returns the values of those `keys` that have an influence on the result of this run.
     pub(crate) fn variant(&self, keys: &BTreeSet<String>) -> Vec<(String, String)> {
-        let of_interest = keys.iter().filter(|key| self.matters(key));
-        of_interest.map(|key| (key.clone(), self.get(key).to_owned())).collect()
+        let relevant = keys.iter().filter(|key| self.matters(key));
+        relevant.map(|key| (key.clone(), self.get(key).to_owned())).collect()
     }
 }
 
-/// The settings in which runs differ, other than those that say what they are about.
-pub(crate) fn differing<'a>(all: impl Iterator<Item = &'a Settings> + Clone) -> BTreeSet<String> {
+/// Returns the keys of the settings in which runs differ, apart from [`NOT_COMPARED`].
+pub(crate) fn differing<'a>(all: impl Iterator<Item = &'a Settings>) -> BTreeSet<String> {
     let mut seen: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
     for settings in all {
         for (key, value) in &settings.values {
             if settings.matters(key) {
-                let topic = if FILES.contains(&key.as_str()) { settings.topic().name } else { String::new() };
-                seen.entry((key.clone(), topic)).or_default().insert(value);
+                let is_file = FILES.contains(&key.as_str());
+                let database = if is_file { settings.conditions().name } else { String::new() };
+                seen.entry((key.clone(), database)).or_default().insert(value);
             }
         }
     }
     seen.into_iter().filter(|(_, values)| values.len() > 1).map(|((key, _), _)| key).collect()
 }
 
-/// A value without its quotes.
-fn plain(value: &Value) -> String {
+/// Names of settings that two sections have.
+const AMBIGUOUS: [&str; 5] = ["batch", "beam", "noisy_channel", "steps", "temperature"];
+
+/// Returns the key without its section, if no other section has the same setting.
+pub(crate) fn short_key(key: &str) -> &str {
+    match key.rsplit_once('.') {
+        Some((_, name)) if !AMBIGUOUS.contains(&name) => name,
+        _ => key,
+    }
+}
+
+fn without_quotes(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        Settings::of(&text.parse().unwrap(), false)
+    }
+
+    fn differ(left: &str, right: &str) -> Vec<String> {
+        differing([settings(left), settings(right)].iter()).into_iter().collect()
+    }
+
+    #[test]
+    fn settings_without_influence_do_not_tell_runs_apart() {
+        let joint = "[learn]\nobjective = \"sparse\"\n";
+        let [search, ensemble] = [0, 3].map(|size| format!("{joint}ensemble = {size}\n"));
+        for (settings, change, expected) in [
+            ("[learn]\n", "temperature = 9.0", &[][..]),
+            (search.as_str(), "temperature = 9.0", &[]),
+            (&ensemble, "temperature = 9.0", &["learn.temperature"]),
+            (&search, "noisy_channel = 9.0", &[]),
+            (&ensemble, "noisy_channel = 9.0", &["learn.noisy_channel"]),
+            (&search, "search_dropout = false", &["learn.search_dropout"]),
+            (&ensemble, "search_dropout = false", &[]),
+            ("[eval]\nnoisy_channel = 0.0\n", "temperature = 9.0", &[]),
+            ("[eval]\nnoisy_channel = 0.5\n", "temperature = 9.0", &["eval.temperature"]),
+            ("[data]\n", "held_out_from = \"labeled\"", &[]),
+            ("[data]\nheld_out = 5\n", "held_out_from = \"labeled\"", &["data.held_out_from"]),
+        ] {
+            assert_eq!(differ(settings, &format!("{settings}{change}\n")), expected, "{settings}{change}");
+        }
+        // Of the word vectors, the name of the file matters but not its folder.
+        let [here, there, other] = ["here/a.txt", "there/a.txt", "here/b.txt"]
+            .map(|path| format!("[data]\nembeddings = \"{path}\"\n"));
+        assert_eq!(differ(&here, &there), [""; 0]);
+        assert_eq!(differ(&here, &other), ["data.embeddings"]);
+    }
+
+    #[test]
+    fn a_setting_is_shortened_unless_two_sections_have_its_name() {
+        let mut sections: BTreeMap<String, usize> = BTreeMap::new();
+        for key in settings("").values.keys() {
+            let (_, name) = key.split_once('.').unwrap();
+            *sections.entry(name.to_owned()).or_default() += 1;
+        }
+        let ambiguous: Vec<String> =
+            sections.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
+        assert_eq!(ambiguous, AMBIGUOUS);
+        assert_eq!((short_key("learn.weight"), short_key("train.steps")), ("weight", "train.steps"));
+    }
 }

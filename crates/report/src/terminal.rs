@@ -1,36 +1,37 @@
-//! A report as text.
+//! A report as text for a terminal.
 
-use crate::tables::{self, Table};
-use crate::{Group, Report};
+use crate::Report;
+use crate::tables::{self, TextTable};
 use std::fmt::Write;
 
-/// More groups than that, and their errors are better read elsewhere.
+/// The most groups whose errors are written.
 const MOST_GROUPS: usize = 2;
-/// Notes are wrapped.
+/// The width to which notes are wrapped.
 const WIDTH: usize = 100;
 
 pub(crate) fn write(report: &Report) -> String {
-    let mut text = format!("{}\n", tables::subject(report));
-    table(&mut text, &tables::results(report));
+    let mut text = format!("{}\n", tables::summary(report));
+    write_table(&mut text, &tables::accuracies(report));
     for comparison in &report.comparisons {
-        table(&mut text, &tables::comparison(comparison));
+        write_table(&mut text, &tables::comparison(comparison));
     }
-    for found in [tables::training(report), tables::confidence(report)].into_iter().flatten() {
-        table(&mut text, &found);
+    for table in [tables::training(report), tables::calibration(report)].iter().flatten() {
+        write_table(&mut text, table);
     }
-    let with_errors: Vec<&Group> = report.groups.iter().filter(|group| group.errors.is_some()).collect();
-    if with_errors.len() <= MOST_GROUPS {
-        for group in with_errors {
-            let _ = write!(text, "\nWhere it goes wrong: {}\n", tables::group_name(group));
-            for found in tables::errors(group) {
-                table(&mut text, &found);
+    let analysed: Vec<_> =
+        report.groups.iter().filter_map(|group| Some((group, group.errors.as_ref()?))).collect();
+    if analysed.len() <= MOST_GROUPS {
+        for (group, errors) in analysed {
+            let _ = write!(text, "\nErrors: {}\n", printable(&tables::group_name(group)));
+            for table in tables::errors(errors) {
+                write_table(&mut text, &table);
             }
         }
     } else {
-        text.push_str("\nWhere each goes wrong, question by question: --html FILE\n");
+        text.push_str("\nErrors of each group, question by question: --html FILE\n");
     }
     if !report.absent.is_empty() {
-        text.push_str("\nAbsent\n");
+        text.push_str("\nMissing or unreadable\n");
         for message in &report.absent {
             let _ = writeln!(text, "  {}", printable(message));
         }
@@ -38,11 +39,11 @@ pub(crate) fn write(report: &Report) -> String {
     text
 }
 
-fn table(text: &mut String, table: &Table) {
+fn write_table(text: &mut String, table: &TextTable) {
     let rows: Vec<Vec<String>> = table
         .rows
         .iter()
-        .map(|row| row.iter().map(|cell| printable(&tables::on_one_line(cell))).collect())
+        .map(|row| row.iter().map(|cell| printable(&cell.on_one_line())).collect())
         .collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -54,7 +55,7 @@ fn table(text: &mut String, table: &Table) {
     for row in std::iter::once(&headings).chain(&rows) {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = match column < table.left {
+            let _ = match column < table.text_columns {
                 true => write!(line, "  {cell:width$}"),
                 false => write!(line, "  {cell:>width$}"),
             };
@@ -63,20 +64,25 @@ fn table(text: &mut String, table: &Table) {
         text.push('\n');
     }
     for note in &table.notes {
-        let mut line = String::new();
-        for word in note.split(' ') {
-            if line.chars().count() + word.chars().count() >= WIDTH {
-                let _ = writeln!(text, "  {}", line.trim_end());
-                line.clear();
-            }
-            line.push_str(word);
-            line.push(' ');
-        }
-        let _ = writeln!(text, "  {}", line.trim_end());
+        write_wrapped(text, note);
     }
 }
 
-/// What somebody else wrote, without what would move a cursor.
+/// Writes indented lines of at most [`WIDTH`] characters.
+fn write_wrapped(text: &mut String, note: &str) {
+    let mut line = String::new();
+    for word in note.split(' ') {
+        if line.chars().count() + word.chars().count() >= WIDTH {
+            let _ = writeln!(text, "  {}", line.trim_end());
+            line.clear();
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    let _ = writeln!(text, "  {}", line.trim_end());
+}
+
+/// Replaces control characters, with which a text could move the cursor.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "�")
 }

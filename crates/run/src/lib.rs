@@ -33,4 +33,5 @@ pub use fingerprint::fingerprint;
 pub use folder::{RunError, RunFile, RunFolder};
 pub use metrics::{GoldReport, Progress, StepReport, UnlabeledReport};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
+pub use xpr_lang::Outcome;
 pub use xpr_parser::ModelConfig;

@@ -1,31 +1,31 @@
-// Finding questions. Without it the page is the same, only longer to look through.
+// Filters the wrong answers. Without scripts the form stays hidden and all of them are listed.
 const form = document.getElementById("filter");
 if (form) {
   const [text, kind, count] = ["input", "select", "output"].map((name) => form.querySelector(name));
   const groups = [...document.querySelectorAll("#errors .group")];
   const questions = [...document.querySelectorAll("#errors .q")];
-  const said = new Map(questions.map((q) => [q, q.textContent.toLowerCase()]));
-  const opened = new Map(groups.map((group) => [group, group.open]));
+  const texts = new Map(questions.map((q) => [q, q.textContent.toLowerCase()]));
+  const wasOpen = new Map(groups.map((group) => [group, group.open]));
   const filter = () => {
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const isAsked = words.length > 0 || kind.value !== "";
+    const isActive = words.length > 0 || kind.value !== "";
     let shown = 0;
     for (const q of questions) {
-      const fits = (!kind.value || q.dataset.kind === kind.value) && words.every((word) => said.get(q).includes(word));
-      q.hidden = !fits;
-      shown += fits;
+      const matches = (!kind.value || q.dataset.kind === kind.value) && words.every((word) => texts.get(q).includes(word));
+      q.hidden = !matches;
+      shown += matches;
     }
     for (const group of groups) {
-      group.open = isAsked ? group.querySelector(".q:not([hidden])") !== null : opened.get(group);
+      group.open = isActive ? group.querySelector(".q:not([hidden])") !== null : wasOpen.get(group);
     }
-    count.textContent = isAsked ? `${shown} of ${questions.length}` : `${questions.length}`;
+    count.textContent = isActive ? `${shown} of ${questions.length}` : `${questions.length}`;
   };
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", filter);
   form.hidden = false;
   filter();
 }
-// Paper cannot be unfolded: figures are printed, questions as they are.
+// Unfolds figures and tables for print; questions stay as they are.
 addEventListener("beforeprint", () => {
   for (const panel of document.querySelectorAll("details.panel:not(.group)")) panel.open = true;
 });

@@ -1,152 +1,190 @@
-//! The part of the page about wrong answers. It is found by looking, or by searching where there is script.
+//! The section about wrong answers. A script filters the questions; without it all are visible.
 
-use super::{escaped, plain_table};
-use crate::errors::Wrong;
-use crate::shape::{beyond, counts, tokens};
-use crate::{Group, Report, tables};
+use super::tables::table;
+use crate::errors::{AnswerKind, ErrorAnalysis, WrongQuestion};
+use crate::prediction::{chosen_candidate, gold_program, probability};
+use crate::program_text::{counts, surplus, tokens};
+use crate::tables::{self as text, percent};
+use crate::{Group, Report};
+use maud::{Markup, html};
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use xpr_run::{Outcome, Prediction};
 
-/// Writes what goes wrong, group by group and question by question.
-pub(super) fn errors(page: &mut String, report: &Report) {
-    page.push_str(
-        "<form id=\"filter\" hidden><input type=\"search\" placeholder=\"Search questions, programs, answers\" aria-label=\"Search\">\
-         <select aria-label=\"Kind\"><option value=\"\">all wrong answers</option>\
-         <option value=\"FurtherDown\">right one further down</option><option value=\"NotFound\">no candidate is right</option>\
-         <option value=\"Fails\">no candidate executes</option></select><output></output></form>\n",
-    );
-    let with_errors: Vec<&Group> = report.groups.iter().filter(|group| group.errors.is_some()).collect();
-    for group in &with_errors {
-        let Some(errors) = &group.errors else { continue };
-        let open = if with_errors.len() == 1 { " open" } else { "" };
-        let right =
-            errors.kinds.iter().find(|(kind, _)| *kind == crate::Kind::Right).map_or(0, |found| found.1);
-        let _ = write!(
-            page,
-            "<details class=\"panel group\"{open}><summary>{} <small>{} of {} answers wrong</small></summary>\n<div class=\"parts\">\n",
-            escaped(&tables::group_name(group)),
-            errors.answers - right,
-            errors.answers
-        );
-        for (index, table) in tables::errors(group).iter().enumerate() {
-            if index == 1 {
-                places(page, &errors.places, errors.answers);
-            }
-            let _ = writeln!(page, "<div class=\"part\"><h4>{}</h4>", escaped(&table.title));
-            plain_table(page, table);
-            page.push_str("</div>\n");
+/// Returns the errors, group by group and question by question.
+pub(super) fn errors(report: &Report) -> Markup {
+    let analysed: Vec<(&Group, &ErrorAnalysis)> =
+        report.groups.iter().filter_map(|group| Some((group, group.errors.as_ref()?))).collect();
+    html! {
+        (filter())
+        @for (group, errors) in &analysed {
+            details.panel.group open[analysed.len() == 1] { (group_errors(group, errors)) }
+            "\n"
         }
-        page.push_str("</div>\n");
-        let shown = errors.wrong.len();
-        if shown > 0 {
-            let _ = writeln!(
-                page,
-                "<h4>Questions answered wrongly{}</h4>",
-                match shown < errors.wrong_questions {
-                    true => format!(": {shown} of {} (--errors shows more)", errors.wrong_questions),
-                    false => String::new(),
+    }
+}
+
+/// Returns the form by which the page's script filters questions. The script shows it.
+fn filter() -> Markup {
+    html! {
+        form #filter hidden {
+            input type="search" placeholder="Search questions, programs, answers" aria-label="Search";
+            select aria-label="Kind" {
+                option value="" { "all wrong answers" }
+                @for kind in AnswerKind::WRONG { option value=(kind.name()) { (kind.name()) } }
+            }
+            output {}
+        }
+    }
+}
+
+fn group_errors(group: &Group, errors: &ErrorAnalysis) -> Markup {
+    let right =
+        errors.kinds.iter().find(|(kind, _)| *kind == AnswerKind::Right).map_or(0, |(_, count)| *count);
+    let listed = errors.wrong.len();
+    html! {
+        summary {
+            (text::group_name(group)) " "
+            small { (errors.answers - right) " of " (errors.answers) " answers wrong" }
+        }
+        div.parts {
+            @for (index, part) in text::errors(errors).iter().enumerate() {
+                @if index == 1 { (ranks(&errors.places, errors.answers)) }
+                div.part { h4 { (part.title) } (table(part)) }
+            }
+        }
+        @if listed > 0 {
+            h4 {
+                "Questions answered wrongly"
+                @if listed < errors.wrong_questions {
+                    ": " (listed) " of " (errors.wrong_questions) " (--errors lists more)"
                 }
-            );
-            for wrong in &errors.wrong {
-                question(page, wrong);
+            }
+            @for wrong in &errors.wrong { (question(wrong)) "\n" }
+        }
+    }
+}
+
+/// Returns bars of how often the first correct candidate has each rank.
+fn ranks(counts: &[usize], answers: usize) -> Markup {
+    let in_beam: usize = counts.iter().sum();
+    let named = counts.iter().enumerate().map(|(index, count)| ((index + 1).to_string(), *count));
+    html! {
+        div.part {
+            h4 { "Rank of the first correct candidate" }
+            div.wide {
+                table.bars {
+                    tbody {
+                        @for (name, count) in named.chain([("none".to_owned(), answers - in_beam)]) {
+                            tr {
+                                th scope="row" { (name) }
+                                td.n { (count) }
+                                td.bar { (bar(count as f64 / answers.max(1) as f64)) }
+                            }
+                        }
+                    }
+                }
             }
         }
-        page.push_str("</details>\n");
     }
 }
 
-/// Where in the beam the right answer is, as bars.
-fn places(page: &mut String, places: &[usize], answers: usize) {
-    page.push_str("<div class=\"part\"><h4>Place of the right answer</h4>\n<div class=\"wide\"><table class=\"bars\"><tbody>\n");
-    let found: usize = places.iter().sum();
-    let named = places.iter().enumerate().map(|(place, count)| ((place + 1).to_string(), *count));
-    for (name, count) in named.chain([("nowhere".to_owned(), answers - found)]) {
-        let share = 100.0 * count as f64 / answers.max(1) as f64;
-        let _ = writeln!(
-            page,
-            "<tr><th scope=\"row\">{name}</th><td class=\"n\">{count}</td>\
-             <td class=\"bar\"><svg viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{share:.1}\" height=\"8\"/></svg></td></tr>"
-        );
+fn bar(share: f64) -> Markup {
+    html! {
+        svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
+            rect width=(percent(share)) height="8" {}
+        }
     }
-    page.push_str("</tbody></table></div></div>\n");
 }
 
-/// Candidates shown of a question.
+fn question(wrong: &WrongQuestion) -> Markup {
+    let prediction = &wrong.prediction;
+    html! {
+        details.q data-kind=(wrong.kind.name()) {
+            summary {
+                span { (prediction.utterance) } " "
+                small {
+                    @match (wrong.kind, prediction.right_at) {
+                        (AnswerKind::FurtherDown, Some(index)) => { "correct at rank " (index + 1) }
+                        (kind, _) => { (kind.name()) }
+                    }
+                    @if wrong.runs > 1 { ", wrong in " (wrong.wrong_in) " of " (wrong.runs) " runs" }
+                }
+            }
+            (label_and_prediction(prediction))
+            (candidates(prediction))
+        }
+    }
+}
+
+/// Returns the labeled and the chosen program with their answers. Tokens in which they differ are marked.
+fn label_and_prediction(prediction: &Prediction) -> Markup {
+    let gold = gold_program(prediction);
+    let chosen = chosen_candidate(prediction);
+    let (gold_tokens, chosen_tokens) = (tokens(gold), tokens(chosen.map_or("", |chosen| &chosen.program)));
+    let (gold_counts, chosen_counts) = (counts(&gold_tokens), counts(&chosen_tokens));
+    html! {
+        dl {
+            dt { "label" }
+            dd { code { (marked(gold, &surplus(&gold_counts, &chosen_counts))) } }
+            dt { "answer" }
+            dd { (outcome(&prediction.gold_outcome)) }
+            dt { "prediction" }
+            @if let Some(chosen) = chosen {
+                dd {
+                    code { (marked(&chosen.program, &surplus(&chosen_counts, &gold_counts))) } " "
+                    small { (percent(probability(chosen))) " %" }
+                }
+                dt { "answer" }
+                dd { (outcome(&chosen.outcome)) }
+            } @else {
+                dd { "none: the beam is empty" }
+            }
+        }
+    }
+}
+
+/// The number of candidates listed for each question, not counting the chosen and the first correct one.
 const CANDIDATES: usize = 4;
 
-fn question(page: &mut String, wrong: &Wrong) {
-    let answer = &wrong.answer;
-    let told = match (wrong.kind, answer.right_at) {
-        (crate::Kind::FurtherDown, Some(place)) => format!("right at {}", place + 1),
-        (kind, _) => kind.name().to_owned(),
+/// Returns the list of candidates, if there are several.
+fn candidates(prediction: &Prediction) -> Markup {
+    let is_listed = |index: &usize| {
+        *index < CANDIDATES || Some(*index) == prediction.right_at || *index == prediction.chosen
     };
-    let runs = match wrong.runs {
-        1 => String::new(),
-        runs => format!(", wrong in {} of {runs} runs", wrong.wrong_in),
-    };
-    let _ = write!(
-        page,
-        "<details class=\"q\" data-kind=\"{:?}\"><summary><span>{}</span> <small>{told}{runs}</small></summary>\n<dl>",
-        wrong.kind,
-        escaped(&answer.utterance)
-    );
-    let gold = answer.gold_like_candidates();
-    let guess = answer.guess().map_or("", |guess| &guess.program);
-    let (gold_tokens, guess_tokens) = (tokens(gold), tokens(guess));
-    let (gold_counts, guess_counts) = (counts(&gold_tokens), counts(&guess_tokens));
-    let mut entry = |name: &str, content: &str| {
-        let _ = write!(page, "<dt>{name}</dt><dd>{content}</dd>");
-    };
-    entry("labeled", &format!("<code>{}</code>", marked(gold, &beyond(&gold_counts, &guess_counts))));
-    entry("finds", &outcome(&answer.gold_outcome));
-    if let Some(chosen) = answer.guess() {
-        let confidence = tables::percent(chosen.probability);
-        let marked = marked(guess, &beyond(&guess_counts, &gold_counts));
-        entry("chosen", &format!("<code>{marked}</code> <small>{confidence} %</small>"));
-        entry("finds", &outcome(&chosen.outcome));
-    } else {
-        entry("chosen", "nothing: there was no candidate");
-    }
-    page.push_str("</dl>\n");
-    let listed =
-        |place: &usize| *place < CANDIDATES || Some(*place) == answer.right_at || *place == answer.chosen;
-    let places: Vec<usize> = (0..answer.candidates.len()).filter(listed).collect();
-    if places.len() > 1 {
-        page.push_str("<ol class=\"beam\">");
-        for place in places {
-            let candidate = &answer.candidates[place];
-            let class = if Some(place) == answer.right_at { " class=\"right\"" } else { "" };
-            let (grade, _) = candidate.outcome.split_once('\t').unwrap_or((&candidate.outcome, ""));
-            let _ = write!(
-                page,
-                "<li value=\"{}\"{class}><code>{}</code> <small>{} %, {}</small></li>",
-                place + 1,
-                escaped(&candidate.program),
-                tables::percent(candidate.probability),
-                escaped(grade)
-            );
+    let listed: Vec<usize> = (0..prediction.candidates.len()).filter(is_listed).collect();
+    html! {
+        @if listed.len() > 1 {
+            ol.beam {
+                @for index in listed {
+                    @let candidate = &prediction.candidates[index];
+                    li.right[Some(index) == prediction.right_at] value=(index + 1) {
+                        code { (candidate.program) } " "
+                        small { (percent(probability(candidate))) " %, " (candidate.outcome.grade()) }
+                    }
+                }
+            }
         }
-        page.push_str("</ol>\n");
     }
-    page.push_str("</details>\n");
 }
 
-fn outcome(text: &str) -> String {
-    let (grade, rest) = text.split_once('\t').unwrap_or((text, ""));
-    format!("<span class=\"grade\">{}</span> {}", escaped(grade), escaped(rest))
+fn outcome(outcome: &Outcome) -> Markup {
+    html! { span.grade { (outcome.grade()) } " " (outcome.text()) }
 }
 
-/// A program with some of its words marked.
-fn marked(program: &str, words: &BTreeSet<&str>) -> String {
-    let mut text = String::new();
-    let mut done = 0;
+/// Returns a program in which the tokens with some normal forms are marked.
+fn marked(program: &str, normal_forms: &BTreeSet<&str>) -> Markup {
+    let mut end = 0;
+    let mut pieces: Vec<(&str, bool)> = Vec::new();
     for token in tokens(program) {
-        if token.meaning.as_deref().is_some_and(|meaning| words.contains(meaning)) {
-            text.push_str(&escaped(&program[done..token.place.start]));
-            let _ = write!(text, "<mark>{}</mark>", escaped(&program[token.place.clone()]));
-            done = token.place.end;
+        if token.normal.as_deref().is_some_and(|normal| normal_forms.contains(normal)) {
+            pieces.extend([(&program[end..token.span.start], false), (&program[token.span.clone()], true)]);
+            end = token.span.end;
         }
     }
-    text.push_str(&escaped(&program[done..]));
-    text
+    pieces.push((&program[end..], false));
+    html! {
+        @for (piece, is_marked) in pieces {
+            @if is_marked { mark { (piece) } } @else { (piece) }
+        }
+    }
 }
