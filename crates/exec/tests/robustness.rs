@@ -202,7 +202,10 @@ fn own_triples_are_read_with_errors_that_name_the_line() {
             "en.a.b\ttype\ten.a\nx\tp\ten.a.b",
             "line 2: (name x) has no type; the name of an entity has its type before the last dot: en.person.alice",
         ),
-        ("en.a.b\t!p\ten.a.b", "line 1: `!p` cannot name a property: `!` marks one that is read backwards"),
+        (
+            "en.a.b\t!p\ten.a.b",
+            "line 1: `!p` cannot name a property: a name is not empty and does not begin with `!`, which marks inverses",
+        ),
         ("en.a.b\tp\t(number x)", "line 1: object: column 9: `x` is not a number"),
         (
             "en.a.b\tp\t(list)",
