@@ -145,7 +145,7 @@ impl KbValue {
                 write!(out, "(time {hour} {minute})").expect("writing to a string cannot fail");
             }
             KbValue::Boolean(value) => {
-                out.push_str(if *value { "(boolean true)" } else { "(boolean false)" })
+                out.push_str(if *value { "(boolean true)" } else { "(boolean false)" });
             }
             KbValue::Text(text) => write_string(out, text.as_deref()),
             KbValue::Url(text) => {

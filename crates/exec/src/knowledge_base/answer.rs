@@ -192,7 +192,7 @@ impl Machine<'_> {
                 write_quantity(out, *value, unit.as_deref(), write_number);
             }
             Some(LocalContent::ListValue(list) | LocalContent::RawList(list)) => {
-                self.write_list(out, *list, limit)?
+                self.write_list(out, *list, limit)?;
             }
             Some(LocalContent::RawText(text)) => write_string(out, text.as_deref()),
             Some(LocalContent::RawBoolean(value)) => KbValue::Boolean(*value).write(out),

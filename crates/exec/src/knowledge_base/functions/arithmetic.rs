@@ -74,7 +74,10 @@ impl<'a> Machine<'a> {
                     Keyword::Times => x * y,
                     Keyword::Divide => x / y,
                     _ => {
-                        return runtime_error(format!("SW.arithOp does not know {}", self.display_string(op)));
+                        return runtime_error(format!(
+                            "SW.arithOp does not know {}",
+                            self.display_string(op)
+                        ));
                     }
                 };
                 self.add_local(LocalContent::Number(result, None), ty.clone())?;
