@@ -3,7 +3,7 @@
 use crate::{Executor, Outcome};
 use rustc_hash::FxHashMap;
 
-/// The estimated bytes of an entry beside its texts.
+/// The estimated bytes of an entry in addition to its texts.
 const OVERHEAD: usize = 96;
 
 /// An executor that caches the outcomes of another.

@@ -1,4 +1,4 @@
-//! Functions that follow a property from subjects to objects, or say something of a property or a list.
+//! `SW.getProperty` and other functions on properties and lists.
 
 use super::PropertyLookup;
 use crate::knowledge_base::machine::{Machine, Result, RuntimeType, runtime_error, type_error};
