@@ -1,18 +1,17 @@
-//! Word vectors in GloVe's text format: a word and its numbers a line, spaces between.
+//! Word vectors in the text format of GloVe: each line has a word and its numbers, separated by spaces.
 
-use crate::{DataError, LineError};
+use crate::{DataError, LineError, text_file};
 use rustc_hash::FxHashMap;
-use std::fs;
 use std::path::Path;
 
 /// Word vectors, in the order of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Embeddings {
-    /// The words.
+    /// The words, in the order of the file.
     pub words: Vec<String>,
-    /// The vector of each word; all have the same size.
+    /// The vector of each word.
     pub vectors: FxHashMap<String, Vec<f32>>,
-    /// That size.
+    /// The size of every vector.
     pub size: usize,
 }
 
@@ -20,14 +19,13 @@ impl Embeddings {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or a line is not a word and as many numbers as the first has.
+    /// If the file cannot be read, if a line is not a word and as many numbers as the first line has, or if there are no
+    /// lines.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let text =
-            fs::read_to_string(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
-        Embeddings::read(&text).map_err(DataError::in_file(path))
+        Embeddings::read(&text_file::read(path)?).map_err(DataError::in_file(path))
     }
 
-    /// Reads the text of such a file. A word that comes again keeps its first vector.
+    /// Reads the text of such a file. If a word occurs twice, its first vector counts.
     ///
     /// # Errors
     /// As [`Embeddings::open`].
@@ -71,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_are_read_and_mistakes_named() {
+    fn vectors_are_read_and_errors_name_the_line() {
         let embeddings = Embeddings::read("the 1 -2.5\nof 3 4e-1\n").unwrap();
         assert_eq!((embeddings.size, embeddings.words.len()), (2, 2));
         assert_eq!(embeddings.vectors["of"], [3.0, 0.4]);

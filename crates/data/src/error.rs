@@ -1,39 +1,39 @@
-//! Errors that say where and what to do.
+//! Errors that say where something is wrong and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// What is wrong with a text, and in which line.
+/// An error in a line of a text.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line}: {message}")]
 pub struct LineError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong and what was expected.
     pub message: String,
 }
 
-/// What is wrong with a dataset.
+/// An error in a dataset or project.
 #[derive(Debug, Error)]
 pub enum DataError {
-    /// The folder is not one of this dataset.
+    /// The folder does not have the expected content.
     #[error("{folder}: {message}")]
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What is missing, and where to get it.
+        /// What is wrong and what to do.
         message: String,
     },
-    /// A file cannot be read.
+    /// A file cannot be read or written.
     #[error("{path}: {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A line of a file is not as it should be.
+    /// A line of a file is wrong.
     #[error("{path}, {source}")]
     Line {
         /// The file.
@@ -44,7 +44,7 @@ pub enum DataError {
 }
 
 impl DataError {
-    /// The error of a file whose content is wrong.
+    /// Returns a function that adds the path of the file to an error in one of its lines.
     pub(crate) fn in_file(path: &Path) -> impl FnOnce(LineError) -> DataError {
         move |source| DataError::Line { path: path.to_owned(), source }
     }

@@ -3,10 +3,10 @@
 use crate::LineError;
 use serde_json::Value;
 
-/// The elements of an array, or values one after the other (JSON lines), and the line each begins in.
+/// Returns the elements of an array, or the values of JSON lines, each with the line in which it begins.
 ///
 /// # Errors
-/// If the text is not JSON, or an array is followed by something.
+/// If the text is not JSON, or if something follows the array.
 pub(crate) fn read(text: &str) -> Result<Vec<(usize, Value)>, LineError> {
     let array = text.trim_start().starts_with('[');
     let mut cursor = Cursor { text, at: 0, line: 1 };
@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<(usize, Value)>, LineError> {
     }
 }
 
-/// A place in a text, and its line.
+/// A position in a text, and its line.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
                 Ok(value)
             }
             Some(Err(error)) => {
-                // It says where in what it was given, in words that are not for a message with a line of its own.
+                // The error has a line relative to the rest of the text, and repeats it in its message.
                 let line = self.line + error.line().saturating_sub(1);
                 let message = error.to_string();
                 let what = message.split(" at line ").next().unwrap_or_default();
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_and_lines_are_read_with_their_lines() {
+    fn elements_have_the_line_in_which_they_begin() {
         let cases: [(&str, &[(usize, &str)]); 6] = [
             ("[1, 2\n,\n{\"a\":\n\n3}, 4]\n", &[(1, "1"), (1, "2"), (3, "{\"a\":3}"), (5, "4")]),
             ("{\"a\": 1}\n\n\"b\"\n", &[(1, "{\"a\":1}"), (3, "\"b\"")]),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_lines() {
+    fn errors_name_the_line() {
         let deep = format!("[1,\n{}", "[".repeat(100_000));
         let cases = [
             ("[1\n", "line 2: the array has no end: `]` is missing"),

@@ -1,40 +1,40 @@
-//! The lexicon of a domain, from SEMPRE's grammar files.
+//! The lexicon of a domain, from the grammar files of SEMPRE.
 //!
-//! Of all their rules only the constant ones matter here, `(rule $Cat (words …) (ConstantFn symbol))`: they
-//! say what people call a property, a type or a value. `(for @x (a b) …)` repeats its rules with each
-//! of the words for `@x`; what stands under `(when …)` counts whatever the condition.
+//! Only constant rules are read: `(rule $Category (words …) (ConstantFn symbol))` has a phrase for a property, a type or a
+//! value. `(for @x (a b) …)` repeats its rules with each of the words in place of `@x`. Rules within `(when …)` are read
+//! whatever the condition.
 
 use crate::LineError;
 
-/// What people call something that programs name.
+/// A phrase for a symbol of programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LexiconEntry {
-    /// The grammar's category, such as `$RelNP`.
+    /// The category of the grammar, such as `$RelNP`.
     pub category: String,
-    /// How people say it.
+    /// The phrase.
     pub phrase: String,
-    /// How programs write it.
+    /// The symbol, as programs write it.
     pub symbol: String,
 }
 
-/// A word or a list of trees, and the line it begins in.
+/// A word or a list of trees, with the line in which it begins.
 struct Tree {
     line: usize,
-    content: Content,
+    content: TreeContent,
 }
 
-enum Content {
+enum TreeContent {
     Word(String),
     List(Vec<Tree>),
 }
 
-/// How deep a grammar file may nest; SEMPRE's nest fewer than twenty deep.
+/// The maximum nesting depth of a grammar file. SEMPRE's have less than twenty.
 const MAX_DEPTH: usize = 100;
 
 /// Reads the constant rules of a grammar file.
 ///
 /// # Errors
-/// If brackets or quotes do not match, or a constant rule is not of the form above.
+/// If parentheses or quotes do not match, or if a constant rule is malformed.
 pub fn read_lexicon(text: &str) -> Result<Vec<LexiconEntry>, LineError> {
     let trees = read_trees(text)?;
     let mut entries = Vec::new();
@@ -42,17 +42,17 @@ pub fn read_lexicon(text: &str) -> Result<Vec<LexiconEntry>, LineError> {
     Ok(entries)
 }
 
-/// Gathers the constant rules below some trees, with words for the variables of `for`.
+/// Adds the constant rules in some trees. `bound` has the words for the variables of enclosing `for`s.
 fn collect(trees: &[Tree], bound: &[(&str, &str)], entries: &mut Vec<LexiconEntry>) -> Result<(), LineError> {
     for tree in trees {
-        let Content::List(parts) = &tree.content else { continue };
+        let TreeContent::List(parts) = &tree.content else { continue };
         match (word(parts.first()), &parts[..]) {
             (Some("rule"), [_, category, words, function, ..]) => {
-                let Content::List(function) = &function.content else { continue };
+                let TreeContent::List(function) = &function.content else { continue };
                 if word(function.first()) != Some("ConstantFn") {
                     continue;
                 }
-                let (Some(category), Content::List(words), Some(symbol)) =
+                let (Some(category), TreeContent::List(words), Some(symbol)) =
                     (word(Some(category)), &words.content, function.get(1))
                 else {
                     let message =
@@ -68,7 +68,8 @@ fn collect(trees: &[Tree], bound: &[(&str, &str)], entries: &mut Vec<LexiconEntr
                 });
             }
             (Some("for"), [_, variable, values, body @ ..]) => {
-                let (Some(variable), Content::List(values)) = (word(Some(variable)), &values.content) else {
+                let (Some(variable), TreeContent::List(values)) = (word(Some(variable)), &values.content)
+                else {
                     let message = "a repeated rule reads (for @variable (words …) rules…)".into();
                     return Err(LineError { line: tree.line, message });
                 };
@@ -84,27 +85,29 @@ fn collect(trees: &[Tree], bound: &[(&str, &str)], entries: &mut Vec<LexiconEntr
     Ok(())
 }
 
+/// Returns the word that a tree is; `None` for a list.
 fn word(tree: Option<&Tree>) -> Option<&str> {
     match &tree?.content {
-        Content::Word(word) => Some(word),
-        Content::List(_) => None,
+        TreeContent::Word(word) => Some(word),
+        TreeContent::List(_) => None,
     }
 }
 
-/// The words of a rule; what stands in brackets is a note to the reader, not said.
+/// Returns the words of a rule. A word in parentheses is a comment for annotators and not part of the phrase.
 fn phrase(words: &[Tree]) -> String {
-    let said: Vec<&str> =
+    let words: Vec<&str> =
         words.iter().filter_map(|tree| word(Some(tree))).filter(|word| !word.starts_with('(')).collect();
-    said.join(" ")
+    words.join(" ")
 }
 
+/// Appends the text of a tree, with the words for bound variables.
 fn write(out: &mut String, tree: &Tree, bound: &[(&str, &str)]) {
     match &tree.content {
-        Content::Word(word) => {
+        TreeContent::Word(word) => {
             let value = bound.iter().rev().find(|(variable, _)| variable == word);
             out.push_str(value.map_or(word, |(_, value)| value));
         }
-        Content::List(parts) => {
+        TreeContent::List(parts) => {
             out.push('(');
             for part in parts {
                 out.push(' ');
@@ -126,9 +129,12 @@ fn read_trees(text: &str) -> Result<Vec<Tree>, LineError> {
             _ if c.is_whitespace() => {}
             '#' => while chars.next_if(|&c| c != '\n').is_some() {},
             '(' if open.len() == MAX_DEPTH => {
-                return Err(LineError { line, message: format!("brackets nest more than {MAX_DEPTH} deep") });
+                return Err(LineError {
+                    line,
+                    message: format!("parentheses nest more than {MAX_DEPTH} deep"),
+                });
             }
-            '(' => open.push(Tree { line, content: Content::List(vec![]) }),
+            '(' => open.push(Tree { line, content: TreeContent::List(vec![]) }),
             ')' => match open.pop() {
                 Some(tree) => add(&mut open, &mut top, tree),
                 None => return Err(LineError { line, message: "`)` without a `(`".into() }),
@@ -147,14 +153,14 @@ fn read_trees(text: &str) -> Result<Vec<Tree>, LineError> {
                         None => return Err(LineError { line: start, message: "no closing quote".into() }),
                     }
                 }
-                add(&mut open, &mut top, Tree { line: start, content: Content::Word(word) });
+                add(&mut open, &mut top, Tree { line: start, content: TreeContent::Word(word) });
             }
             _ => {
                 let mut word = String::from(c);
                 while let Some(c) = chars.next_if(|&c| !c.is_whitespace() && !matches!(c, '(' | ')')) {
                     word.push(c);
                 }
-                add(&mut open, &mut top, Tree { line, content: Content::Word(word) });
+                add(&mut open, &mut top, Tree { line, content: TreeContent::Word(word) });
             }
         }
     }
@@ -164,9 +170,10 @@ fn read_trees(text: &str) -> Result<Vec<Tree>, LineError> {
     }
 }
 
+/// Adds a tree to the innermost open list, or to the top level.
 fn add(open: &mut [Tree], top: &mut Vec<Tree>, tree: Tree) {
     match open.last_mut() {
-        Some(Tree { content: Content::List(parts), .. }) => parts.push(tree),
+        Some(Tree { content: TreeContent::List(parts), .. }) => parts.push(tree),
         _ => top.push(tree),
     }
 }
@@ -180,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_rules_are_read_and_others_passed_over() {
+    fn constant_rules_are_read_and_others_ignored() {
         let text = r#"
             (include general.grammar)   # comment (unbalanced
             (rule $TypeNP (meeting) (ConstantFn en.meeting))
@@ -216,6 +223,9 @@ mod tests {
             assert_eq!(read_lexicon(text).unwrap_err().to_string(), expected);
         }
         let deep = "(".repeat(1_000_000);
-        assert_eq!(read_lexicon(&deep).unwrap_err().to_string(), "line 1: brackets nest more than 100 deep");
+        assert_eq!(
+            read_lexicon(&deep).unwrap_err().to_string(),
+            "line 1: parentheses nest more than 100 deep"
+        );
     }
 }

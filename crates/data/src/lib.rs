@@ -1,15 +1,15 @@
-//! Reading datasets: examples, splits and lexicons.
+//! Reading and writing of files: datasets, splits, lexicons and project folders.
 //!
-//! The key decision is that **bad input is somebody's file, so the error is about that file**: every
-//! [`DataError`] names the path, the line where there is one, and what to do. Nothing is skipped
-//! silently and nothing panics.
+//! The key decision is that **the user can correct a bad file, so every error says where**: a [`DataError`] names the
+//! path, the line if there is one, and what to do. Nothing is skipped silently, and nothing panics.
 //!
-//! - [`Overnight`] is a folder of the benchmark; see its description for the layout.
-//! - [`pairs`] and [`questions`] are somebody's own files, with programs and without, in the formats people have them in.
-//! - [`Text2Sql`] is a dataset of text2sql-data: GeoQuery and its sisters.
-//! - [`Project`] is a folder with an experiment and the files it is about.
-//! - [`Embeddings`] are word vectors in GloVe's text format.
-//! - [`read_lexicon`] takes the phrases of properties, types and values from SEMPRE's grammar files.
+//! - [`Overnight`] is a folder with the Overnight benchmark.
+//! - [`Text2Sql`] is a dataset of text2sql-data, such as GeoQuery.
+//! - [`labeled`] and [`unlabeled`] read files of questions with and without programs, in several formats.
+//! - [`Project`] writes a folder with an experiment and the files it needs.
+//! - [`Embeddings`] are word vectors in the text format of GloVe.
+//! - [`read_lexicon`] reads the phrases of properties, types and values from the grammar files of SEMPRE.
+//! - [`write_file`] writes a file completely or not at all.
 //!
 //! ```
 //! use xpr_data::read_lexicon;
@@ -24,20 +24,21 @@ mod atomic;
 mod embeddings;
 mod error;
 mod json_list;
+pub mod labeled;
 mod lexicon;
 mod overnight;
-pub mod pairs;
 mod project;
-pub mod questions;
 mod records;
 mod text2sql;
 mod text_file;
+pub mod unlabeled;
 
 pub use atomic::{write_file, write_file_with};
 pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
+pub use labeled::{LabeledQuestion, Split};
 pub use lexicon::{LexiconEntry, read_lexicon};
-pub use overnight::{Example, Overnight, Part, read_examples};
-pub use pairs::{Pair, Split};
-pub use project::{EXPERIMENT, Project, ProjectSettings, relative_path};
-pub use text2sql::{Division, Text2Sql};
+pub use overnight::{Example, Overnight, OvernightPart, read_examples};
+pub use project::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
+pub use text2sql::{SplitBy, Text2Sql};
+pub use unlabeled::UnlabeledQuestion;

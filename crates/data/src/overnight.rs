@@ -1,33 +1,31 @@
-//! The Overnight benchmark, as its public copies lay it out.
+//! The Overnight benchmark, in the layout of its public copies.
 //!
 //! ```text
-//! overnight/<domain>_train.tsv, <domain>_test.tsv   utterance, logical form[, anything]
-//! overnight/splits/<domain>_split0.tsv              the train file in the order of the authors' split
-//! overnight/grammar/<domain>.grammar, general.grammar   SEMPRE's grammars, for the lexicon
+//! overnight/<domain>_train.tsv, <domain>_test.tsv       utterance, program, and a third column that is ignored
+//! overnight/splits/<domain>_split0.tsv                  the training data in the order of the authors' split
+//! overnight/grammar/<domain>.grammar, general.grammar   the grammars of SEMPRE, for the lexicon
 //! ```
 
-use crate::{DataError, LexiconEntry, LineError, read_lexicon};
-use std::fs;
+use crate::{DataError, LexiconEntry, LineError, read_lexicon, text_file};
 use std::path::{Path, PathBuf};
 
-/// An utterance and the program that means it.
+/// An utterance and its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// What somebody asked.
+    /// The question.
     pub utterance: String,
-    /// The program, in the text of its language.
+    /// The text of the program.
     pub program: String,
 }
 
-/// A part of a domain's data.
+/// A file with examples of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// For training, in the file's order.
+pub enum OvernightPart {
+    /// The training data.
     Train,
-    /// For testing.
+    /// The test data.
     Test,
-    /// The training data in the order of the authors' split 0, of which the first so many percent are
-    /// labeled.
+    /// The training data in the order of the authors' split 0: the first examples are the labeled ones.
     Split0,
 }
 
@@ -38,10 +36,10 @@ pub struct Overnight {
 }
 
 impl Overnight {
-    /// The benchmark in `folder`, or in the `overnight` folder inside it.
+    /// Opens the benchmark in `folder`, or in its subfolder `overnight`.
     ///
     /// # Errors
-    /// If neither has a training file.
+    /// If neither has the training data of the calendar domain.
     pub fn open(folder: &Path) -> Result<Self, DataError> {
         for candidate in [folder.to_owned(), folder.join("overnight")] {
             if candidate.join("calendar_train.tsv").is_file() {
@@ -55,46 +53,42 @@ impl Overnight {
         Err(DataError::Folder { folder: folder.to_owned(), message })
     }
 
-    /// Where a part of a domain is.
-    pub fn path(&self, domain: &str, part: Part) -> PathBuf {
+    /// Returns the path of a part of a domain.
+    pub fn path(&self, domain: &str, part: OvernightPart) -> PathBuf {
         match part {
-            Part::Train => self.folder.join(format!("{domain}_train.tsv")),
-            Part::Test => self.folder.join(format!("{domain}_test.tsv")),
-            Part::Split0 => self.folder.join(format!("splits/{domain}_split0.tsv")),
+            OvernightPart::Train => self.folder.join(format!("{domain}_train.tsv")),
+            OvernightPart::Test => self.folder.join(format!("{domain}_test.tsv")),
+            OvernightPart::Split0 => self.folder.join(format!("splits/{domain}_split0.tsv")),
         }
     }
 
     /// Reads a part of a domain.
     ///
     /// # Errors
-    /// If the file cannot be read or a line is not an example.
-    pub fn examples(&self, domain: &str, part: Part) -> Result<Vec<Example>, DataError> {
+    /// If the file cannot be read, or if a line is not an example.
+    pub fn examples(&self, domain: &str, part: OvernightPart) -> Result<Vec<Example>, DataError> {
         let path = self.path(domain, part);
-        read_examples(&read(&path)?).map_err(DataError::in_file(&path))
+        read_examples(&text_file::read(&path)?).map_err(DataError::in_file(&path))
     }
 
-    /// Reads the lexicon of a domain: its own grammar's, then the general one's.
+    /// Reads the lexicon of a domain: the entries of its grammar, then those of the general grammar.
     ///
     /// # Errors
-    /// If a grammar cannot be read.
+    /// If a grammar cannot be read or is malformed.
     pub fn lexicon(&self, domain: &str) -> Result<Vec<LexiconEntry>, DataError> {
         let mut entries = Vec::new();
         for name in [domain, "general"] {
             let path = self.folder.join(format!("grammar/{name}.grammar"));
-            entries.extend(read_lexicon(&read(&path)?).map_err(DataError::in_file(&path))?);
+            entries.extend(read_lexicon(&text_file::read(&path)?).map_err(DataError::in_file(&path))?);
         }
         Ok(entries)
     }
 }
 
-fn read(path: &Path) -> Result<String, DataError> {
-    fs::read_to_string(path).map_err(|source| DataError::File { path: path.to_owned(), source })
-}
-
-/// Reads examples, one a line: an utterance and a program with a tab between; a third column is ignored.
+/// Reads examples, one per line: an utterance, a tab and a program. A third column and empty lines are ignored.
 ///
 /// # Errors
-/// If a line has fewer columns or more, or one of the two is empty.
+/// If a line has fewer or more columns, or if the utterance or the program is empty.
 pub fn read_examples(text: &str) -> Result<Vec<Example>, LineError> {
     let mut examples = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -123,6 +117,7 @@ pub fn read_examples(text: &str) -> Result<Vec<Example>, LineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn examples_have_two_or_three_columns() {
@@ -132,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_named() {
+    fn errors_name_the_line() {
         let cases = [
             ("a\tb\nonly one", "line 2: 1 columns; expected an utterance, a tab and a program"),
             ("a\t\tc", "line 1: the program is empty"),
@@ -144,15 +139,15 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_something_else_says_where_to_get_the_data() {
+    fn the_error_for_a_wrong_folder_says_where_to_get_the_data() {
         let folder = tempfile::tempdir().unwrap();
         let error = Overnight::open(folder.path()).unwrap_err().to_string();
         assert!(error.contains("is not a folder of the Overnight benchmark"), "{error}");
 
         fs::write(folder.path().join("calendar_train.tsv"), "a\tb\n").unwrap();
         let overnight = Overnight::open(folder.path()).unwrap();
-        assert_eq!(overnight.examples("calendar", Part::Train).unwrap().len(), 1);
-        let error = overnight.examples("calendar", Part::Test).unwrap_err().to_string();
+        assert_eq!(overnight.examples("calendar", OvernightPart::Train).unwrap().len(), 1);
+        let error = overnight.examples("calendar", OvernightPart::Test).unwrap_err().to_string();
         assert!(error.contains("calendar_test.tsv"), "{error}");
     }
 }

@@ -1,38 +1,38 @@
-//! A project folder: an experiment and the files it is about.
+//! Project folders: an experiment and the files it needs.
 //!
 //! ```text
 //! xpr.toml        the experiment, for `xpr train`
 //! train.tsv       questions with programs
-//! …               whatever else the experiment names
+//! …               other files that the experiment names
 //! ```
 //!
-//! Each file appears whole or not at all, and the experiment last: a folder that has it has everything.
+//! Each file is written completely or not at all, and the experiment last, so a folder with an experiment is complete.
 
 use crate::{DataError, write_file_with};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// The name of the experiment.
-pub const EXPERIMENT: &str = "xpr.toml";
+/// The name of the file with the experiment.
+pub const EXPERIMENT_FILE: &str = "xpr.toml";
 
-/// The settings of an experiment about a database; see `[data]` in a configuration.
+/// The settings of an experiment about a database: the section `[data]` of its configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProjectSettings {
-    /// The database, from the folder.
+    /// The address of the database, relative to the folder.
     pub database: String,
-    /// The file with questions and programs.
+    /// The file of labeled questions.
     pub labeled: String,
-    /// The file with questions; empty for none.
+    /// The file of unlabeled questions; empty for none.
     pub unlabeled: String,
-    /// The file with questions and programs for testing; empty for none.
+    /// The file of labeled questions for testing; empty for none.
     pub test: String,
-    /// So many labeled questions are held out to test with instead; 0 for none.
+    /// The number of labeled questions that are held out for testing.
     pub held_out: usize,
 }
 
 impl ProjectSettings {
-    /// The experiment as TOML.
+    /// Returns the experiment as TOML.
     pub fn to_toml(&self) -> String {
         let mut toml = String::from(
             "# An experiment: `xpr train xpr.toml --out run` trains a parser with it.\n\n[data]\n",
@@ -46,31 +46,36 @@ impl ProjectSettings {
             toml.push('\n');
         };
         set("dataset", quoted("database"), "");
-        set("folder", quoted("."), "where the files below are, from this file");
+        set("folder", quoted("."), "folder of the files below, relative to this file");
         set("database", quoted(&self.database), "read, never changed");
-        set("labeled", quoted(&self.labeled), "questions and their programs");
-        set("unlabeled", quoted(&self.unlabeled), "questions without programs, one a line");
-        set("test", quoted(&self.test), "questions and programs that are not trained on");
-        set("fraction", "1.0".to_owned(), "the share of the labeled questions whose programs are used");
+        set("labeled", quoted(&self.labeled), "questions with programs");
+        set("unlabeled", quoted(&self.unlabeled), "questions without programs");
+        set("test", quoted(&self.test), "questions with programs, for testing only");
+        set("fraction", "1.0".to_owned(), "share of the labeled questions whose programs are used");
         if self.held_out > 0 {
             set(
                 "held_out",
                 self.held_out.to_string(),
-                "labeled questions to test with, as there is no test file",
+                "labeled questions held out for testing, as there is no test file",
             );
             set("held_out_from", quoted("labeled"), "");
-            set("split", "1".to_owned(), "in an order of its own, so that not one topic alone is held out");
+            set(
+                "split",
+                "1".to_owned(),
+                "shuffles the labeled questions, so that the held-out ones are not all alike",
+            );
         }
         if !self.unlabeled.is_empty() {
             toml.push_str(
-                "\n[learn]\nobjective = \"sparse\" # what to learn from questions without programs\n",
+                "\n[learn]\nobjective = \"sparse\" # how to learn from questions without programs\n",
             );
         }
         toml
     }
 }
 
-/// The way from a folder to a file, both absolute; the file itself where there is none.
+/// Returns the path of a file relative to a folder. Both paths must be absolute. Returns `file` itself if the two have
+/// nothing in common.
 pub fn relative_path(folder: &Path, file: &Path) -> PathBuf {
     let (here, there): (Vec<_>, Vec<_>) = (folder.components().collect(), file.components().collect());
     let shared = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
@@ -81,7 +86,7 @@ pub fn relative_path(folder: &Path, file: &Path) -> PathBuf {
     up.chain(there[shared..].iter().copied()).collect()
 }
 
-/// A basic string of TOML.
+/// Returns a basic string of TOML.
 fn quoted(text: &str) -> String {
     let mut string = String::from('"');
     for c in text.chars() {
@@ -95,42 +100,42 @@ fn quoted(text: &str) -> String {
     string
 }
 
-/// What a file of a project is made of.
+/// The content of a file of a project.
 #[derive(Clone, Debug)]
-enum Content {
+enum FileContent {
     Text(String),
     CopyOf(PathBuf),
 }
 
-/// A project to be written.
+/// A project folder to be written.
 #[derive(Clone, Debug)]
 pub struct Project {
     folder: PathBuf,
-    files: Vec<(String, Content)>,
+    files: Vec<(String, FileContent)>,
 }
 
 impl Project {
-    /// A project in a folder, which is made if need be.
+    /// Returns a project without files. The folder is created when the project is written.
     pub fn new(folder: &Path) -> Self {
         Project { folder: folder.to_owned(), files: vec![] }
     }
 
-    /// Adds a file.
+    /// Adds a file with this text.
     pub fn add(&mut self, name: &str, text: String) {
-        self.files.push((name.to_owned(), Content::Text(text)));
+        self.files.push((name.to_owned(), FileContent::Text(text)));
     }
 
     /// Adds a copy of a file.
     pub fn add_copy(&mut self, name: &str, of: &Path) {
-        self.files.push((name.to_owned(), Content::CopyOf(of.to_owned())));
+        self.files.push((name.to_owned(), FileContent::CopyOf(of.to_owned())));
     }
 
-    /// Fails if one of the files is there already.
+    /// Returns an error if one of the files exists already.
     ///
     /// # Errors
-    /// As it says, with the name of the file.
+    /// If one of the files exists already; the error names it.
     pub fn refuse_to_overwrite(&self) -> Result<(), DataError> {
-        let names = self.files.iter().map(|(name, _)| name.as_str()).chain([EXPERIMENT]);
+        let names = self.files.iter().map(|(name, _)| name.as_str()).chain([EXPERIMENT_FILE]);
         match names.map(|name| self.folder.join(name)).find(|path| path.exists()) {
             Some(path) => {
                 let message = format!(
@@ -143,40 +148,40 @@ impl Project {
         }
     }
 
-    /// Writes the files, and last the experiment with these settings. What was there before is written over.
+    /// Writes the files, and last the experiment with these settings. Existing files are overwritten.
     ///
     /// # Errors
-    /// If a file cannot be written; those before it are then there, and the experiment is not.
+    /// If a file cannot be written. The files before it are then written, and the experiment is not.
     pub fn write(&self, settings: &ProjectSettings) -> Result<(), DataError> {
         self.write_with(&settings.to_toml())
     }
 
-    /// The same with the text of an experiment.
+    /// Writes the files, and last an experiment with this text. Existing files are overwritten.
     ///
     /// # Errors
-    /// As [`Project::write`].
+    /// Those of [`Project::write`].
     pub fn write_with(&self, experiment: &str) -> Result<(), DataError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| DataError::File { path, source }
         };
         fs::create_dir_all(&self.folder).map_err(failed(&self.folder))?;
-        let experiment = Content::Text(experiment.to_owned());
+        let experiment = FileContent::Text(experiment.to_owned());
         for (name, content) in self
             .files
             .iter()
             .map(|(name, content)| (name.as_str(), content))
-            .chain([(EXPERIMENT, &experiment)])
+            .chain([(EXPERIMENT_FILE, &experiment)])
         {
             self.write_file(name, content).map_err(failed(&self.folder.join(name)))?;
         }
         Ok(())
     }
 
-    fn write_file(&self, name: &str, content: &Content) -> io::Result<()> {
+    fn write_file(&self, name: &str, content: &FileContent) -> io::Result<()> {
         write_file_with(&self.folder.join(name), |file| match content {
-            Content::Text(text) => file.write_all(text.as_bytes()),
-            Content::CopyOf(path) => io::copy(&mut File::open(path)?, file).map(|_| ()),
+            FileContent::Text(text) => file.write_all(text.as_bytes()),
+            FileContent::CopyOf(path) => io::copy(&mut File::open(path)?, file).map(|_| ()),
         })
     }
 }
@@ -186,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_is_whole_and_nothing_is_written_over_unasked() {
+    fn projects_are_complete_and_existing_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path().join("new/project");
         let other = folder.path().join("other");
@@ -210,7 +215,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_is_found_from_the_folder() {
+    fn relative_paths_lead_from_the_folder_to_the_file() {
         for (folder, file, expected) in [
             ("/a/b", "/a/b/c.db", "c.db"),
             ("/a/b", "/a/c/d.db", "../c/d.db"),
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_toml() {
+    fn settings_are_written_as_toml() {
         let settings = ProjectSettings {
             database: "sqlite:../a \"b\\c\n.db".to_owned(),
             labeled: "train.tsv".to_owned(),
@@ -237,15 +242,15 @@ mod tests {
             [
                 "[data]",
                 "dataset = \"database\"",
-                "folder = \".\"                           # where the files below are, from this file",
+                "folder = \".\"                           # folder of the files below, relative to this file",
                 "database = \"sqlite:../a \\\"b\\\\c\\u000A.db\" # read, never changed",
-                "labeled = \"train.tsv\"                  # questions and their programs",
-                "unlabeled = \"\"                         # questions without programs, one a line",
-                "test = \"\"                              # questions and programs that are not trained on",
-                "fraction = 1.0                         # the share of the labeled questions whose programs are used",
-                "held_out = 12                          # labeled questions to test with, as there is no test file",
+                "labeled = \"train.tsv\"                  # questions with programs",
+                "unlabeled = \"\"                         # questions without programs",
+                "test = \"\"                              # questions with programs, for testing only",
+                "fraction = 1.0                         # share of the labeled questions whose programs are used",
+                "held_out = 12                          # labeled questions held out for testing, as there is no test file",
                 "held_out_from = \"labeled\"",
-                "split = 1                              # in an order of its own, so that not one topic alone is held out",
+                "split = 1                              # shuffles the labeled questions, so that the held-out ones are not all alike",
             ]
         );
     }

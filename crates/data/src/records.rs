@@ -1,25 +1,25 @@
-//! Files of questions, in any of the formats people have them in.
+//! Files of questions, in several formats.
 //!
-//! Whatever the format, a file is a list of [`Record`]s: named fields and the line they come from. A format is recognised by the
-//! file's extension, or by its content where the extension says nothing.
+//! Whatever the format, a file is a list of [`Record`]s: named fields with the line they come from. The format is
+//! recognised by the extension of the file, or by its content if the extension is another one.
 //!
 //! | format | extension | fields |
 //! |---|---|---|
-//! | tab-separated | `.tsv`, `.tab` | utterance, program, answer, in this order; or a header that names them |
-//! | comma-separated | `.csv` | a header names them |
-//! | JSON lines | `.jsonl`, `.ndjson` | an object a line; a mere string is an utterance |
-//! | JSON | `.json` | an array of such objects, as Spider has them, or JSON lines |
-//! | text | anything else | an utterance a line |
+//! | tab-separated | `.tsv`, `.tab` | utterance, program and answer in this order, or as a header names them |
+//! | comma-separated | `.csv` | as a header names them |
+//! | JSON lines | `.jsonl`, `.ndjson` | an object per line, or a string that is the utterance |
+//! | JSON | `.json` | an array of such objects, as in Spider, or JSON lines |
+//! | text | any other | an utterance per line |
 //!
-//! Columns and keys go by the names in [`NAMES`]; others are somebody's own business and passed over.
+//! The names of columns and keys are in [`NAMES`]. Columns and keys with other names are ignored.
 
 use crate::{LineError, json_list};
 use serde_json::Value;
 use std::path::Path;
 
-/// What a field is.
+/// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum RecordField {
     Utterance,
     Program,
     Answer,
@@ -27,26 +27,26 @@ pub(crate) enum Field {
     Database,
 }
 
-/// What columns and keys are called, upper or lower case alike.
-const NAMES: [(&str, Field); 9] = [
-    ("utterance", Field::Utterance),
-    ("question", Field::Utterance),
-    ("program", Field::Program),
-    ("sql", Field::Program),
-    ("query", Field::Program),
-    ("answer", Field::Answer),
-    ("denotation", Field::Answer),
-    ("split", Field::Split),
-    ("db_id", Field::Database),
+/// The names of columns and keys, in upper or lower case.
+const NAMES: [(&str, RecordField); 9] = [
+    ("utterance", RecordField::Utterance),
+    ("question", RecordField::Utterance),
+    ("program", RecordField::Program),
+    ("sql", RecordField::Program),
+    ("query", RecordField::Program),
+    ("answer", RecordField::Answer),
+    ("denotation", RecordField::Answer),
+    ("split", RecordField::Split),
+    ("db_id", RecordField::Database),
 ];
 
-/// Bytes of the longest field: a megabyte is a file that was taken for something else.
+/// The maximum bytes of a field. A file with a longer one is probably not a file of questions.
 const LONGEST: usize = 1 << 20;
 
-/// The fields of one question; empty ones are not there.
+/// The fields of one question; `None` if they are missing or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// From 1.
+    /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) utterance: Option<String>,
     pub(crate) program: Option<String>,
@@ -56,43 +56,44 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    fn set(&mut self, field: Field, text: &str) -> Result<(), LineError> {
+    fn set(&mut self, field: RecordField, text: &str) -> Result<(), LineError> {
         let text = text.trim();
         if text.len() > LONGEST {
-            let message = format!("a field of {} bytes; the longest that is read has {LONGEST}", text.len());
+            let message = format!("a field of {} bytes; at most {LONGEST} are read", text.len());
             return Err(LineError { line: self.line, message });
         }
-        let place = match field {
-            Field::Utterance => &mut self.utterance,
-            Field::Program => &mut self.program,
-            Field::Answer => &mut self.answer,
-            Field::Split => &mut self.split,
-            Field::Database => &mut self.database,
+        let value = match field {
+            RecordField::Utterance => &mut self.utterance,
+            RecordField::Program => &mut self.program,
+            RecordField::Answer => &mut self.answer,
+            RecordField::Split => &mut self.split,
+            RecordField::Database => &mut self.database,
         };
-        *place = Some(text).filter(|text| !text.is_empty()).map(str::to_owned);
+        *value = Some(text).filter(|text| !text.is_empty()).map(str::to_owned);
         Ok(())
     }
 }
 
+/// The format of a file of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum FileFormat {
     Tabs,
     Commas,
     Json,
     Lines,
 }
 
-impl Format {
-    /// The format of a file with this name and content.
-    pub(crate) fn of(path: &Path, text: &str) -> Format {
+impl FileFormat {
+    /// Returns the format of a file with this name and content.
+    pub(crate) fn of(path: &Path, text: &str) -> FileFormat {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
-            "tsv" | "tab" => Format::Tabs,
-            "csv" => Format::Commas,
-            "json" | "jsonl" | "ndjson" => Format::Json,
-            _ if text.trim_start().starts_with(['{', '[']) => Format::Json,
-            _ if text.lines().any(|line| line.contains('\t')) => Format::Tabs,
-            _ => Format::Lines,
+            "tsv" | "tab" => FileFormat::Tabs,
+            "csv" => FileFormat::Commas,
+            "json" | "jsonl" | "ndjson" => FileFormat::Json,
+            _ if text.trim_start().starts_with(['{', '[']) => FileFormat::Json,
+            _ if text.lines().any(|line| line.contains('\t')) => FileFormat::Tabs,
+            _ => FileFormat::Lines,
         }
     }
 }
@@ -100,13 +101,13 @@ impl Format {
 /// Reads the records of a text.
 ///
 /// # Errors
-/// If a line is not as the format has it.
-pub(crate) fn read(text: &str, format: Format) -> Result<Vec<Record>, LineError> {
+/// If a line does not have the format.
+pub(crate) fn read(text: &str, format: FileFormat) -> Result<Vec<Record>, LineError> {
     match format {
-        Format::Tabs => read_tabs(text),
-        Format::Commas => read_commas(text),
-        Format::Json => read_json(text),
-        Format::Lines => read_lines(text),
+        FileFormat::Tabs => read_tabs(text),
+        FileFormat::Commas => read_commas(text),
+        FileFormat::Json => read_json(text),
+        FileFormat::Lines => read_lines(text),
     }
 }
 
@@ -114,21 +115,22 @@ fn read_lines(text: &str) -> Result<Vec<Record>, LineError> {
     let mut records = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let mut record = Record { line: index + 1, ..Record::default() };
-        record.set(Field::Utterance, line)?;
+        record.set(RecordField::Utterance, line)?;
         records.push(record);
     }
     Ok(records)
 }
 
 fn read_tabs(text: &str) -> Result<Vec<Record>, LineError> {
-    let mut columns = vec![Some(Field::Utterance), Some(Field::Program), Some(Field::Answer)];
-    // Without a header the third column may be missing; with one, a line has as many as it.
+    let mut columns =
+        vec![Some(RecordField::Utterance), Some(RecordField::Program), Some(RecordField::Answer)];
+    // Without a header, the last columns may be missing. With one, a line has as many columns as the header.
     let mut fewest = 1;
     let mut records = Vec::new();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    for (place, (index, line)) in lines.enumerate() {
+    for (position, (index, line)) in lines.enumerate() {
         let fields: Vec<&str> = line.split('\t').collect();
-        if place == 0 && fields.iter().all(|name| field_called(name).is_some()) {
+        if position == 0 && fields.iter().all(|name| field_called(name).is_some()) {
             columns = header(index + 1, fields.into_iter())?;
             fewest = columns.len();
             continue;
@@ -136,8 +138,8 @@ fn read_tabs(text: &str) -> Result<Vec<Record>, LineError> {
         if !(fewest..=columns.len()).contains(&fields.len()) {
             let message = match fewest {
                 1 => format!(
-                    "{} columns; expected an utterance, a program and perhaps an answer, tabs between, or a first line with \
-                     the names of the columns",
+                    "{} columns; expected an utterance, a program and perhaps an answer, separated by tabs, or a first \
+                     line with the names of the columns",
                     fields.len()
                 ),
                 _ => format!("{} columns, but the first line has {fewest}", fields.len()),
@@ -150,7 +152,7 @@ fn read_tabs(text: &str) -> Result<Vec<Record>, LineError> {
 }
 
 fn read_commas(text: &str) -> Result<Vec<Record>, LineError> {
-    // Spreadsheets write semicolons where the comma is part of numbers.
+    // Spreadsheets write semicolons in countries where numbers have a decimal comma.
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let has_names = |delimiter: char| first.split(delimiter).any(|name| field_called(name).is_some());
     let delimiter = [',', ';', '\t'].into_iter().find(|&delimiter| has_names(delimiter)).unwrap_or(',');
@@ -188,7 +190,7 @@ fn read_json(text: &str) -> Result<Vec<Record>, LineError> {
             Value::Object(object) => object,
             Value::String(utterance) => {
                 let mut record = Record { line, ..Record::default() };
-                record.set(Field::Utterance, &utterance)?;
+                record.set(RecordField::Utterance, &utterance)?;
                 records.push(record);
                 continue;
             }
@@ -197,7 +199,7 @@ fn read_json(text: &str) -> Result<Vec<Record>, LineError> {
                 return Err(LineError { line, message });
             }
         };
-        // Trees are somebody's own business: Spider has the text of a query as `query` and its tree as `sql`.
+        // Objects are ignored: Spider has the text of a query in `query`, and its syntax tree in `sql`.
         let fields = || object.iter().filter(|(_, value)| !value.is_object());
         let columns = fields_called(line, fields().map(|(key, _)| key.as_str()))?;
         let texts: Vec<String> = fields()
@@ -212,9 +214,10 @@ fn read_json(text: &str) -> Result<Vec<Record>, LineError> {
     Ok(records)
 }
 
+/// Returns the record with these texts, whose fields are those of the columns.
 fn record<'a>(
     line: usize,
-    columns: &[Option<Field>],
+    columns: &[Option<RecordField>],
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Record, LineError> {
     let mut record = Record { line, ..Record::default() };
@@ -226,11 +229,14 @@ fn record<'a>(
     Ok(record)
 }
 
-/// The fields of a first line, which must name the utterances at least.
-fn header<'a>(line: usize, names: impl Iterator<Item = &'a str>) -> Result<Vec<Option<Field>>, LineError> {
+/// Returns the fields that a header names. It must name the utterance.
+fn header<'a>(
+    line: usize,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<Option<RecordField>>, LineError> {
     let names: Vec<&str> = names.collect();
     let columns = fields_called(line, names.iter().copied())?;
-    if columns.contains(&Some(Field::Utterance)) {
+    if columns.contains(&Some(RecordField::Utterance)) {
         return Ok(columns);
     }
     let message = format!(
@@ -240,12 +246,12 @@ fn header<'a>(line: usize, names: impl Iterator<Item = &'a str>) -> Result<Vec<O
     Err(LineError { line, message })
 }
 
-/// The fields that names stand for; two may not be the same.
+/// Returns the field of each name; `None` for unknown names. It is an error if two names have the same field.
 fn fields_called<'a>(
     line: usize,
     names: impl Iterator<Item = &'a str>,
-) -> Result<Vec<Option<Field>>, LineError> {
-    let mut found: Vec<(Field, &str)> = Vec::new();
+) -> Result<Vec<Option<RecordField>>, LineError> {
+    let mut found: Vec<(RecordField, &str)> = Vec::new();
     let mut columns = Vec::new();
     for name in names {
         let field = field_called(name);
@@ -261,6 +267,7 @@ fn fields_called<'a>(
     Ok(columns)
 }
 
-fn field_called(name: &str) -> Option<Field> {
+/// Returns the field that a column or key with this name has.
+fn field_called(name: &str) -> Option<RecordField> {
     NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim())).map(|&(_, field)| field)
 }

@@ -1,30 +1,29 @@
-//! The datasets of text2sql-data: GeoQuery (`geography`) and its sisters advising, atis, academic, imdb, restaurants, scholar, yelp.
+//! The datasets of text2sql-data: advising, atis, academic, geography (GeoQuery), imdb, restaurants, scholar and yelp.
 //!
 //! ```text
-//! <name>.json       templates: SQL and sentences with variables, and a value for each variable a sentence
-//! <name>.sqlite     the database, where there is one
+//! <name>.json       templates: SQL queries and sentences with variables, and the values of the variables of each sentence
+//! <name>.sqlite     the database, if there is one
 //! ```
 //!
-//! The first `sql` of a template is the gold query. Its texts are in double quotes, which SQLite reads as text only where
-//! there is no such column; here they get single quotes. Aliases stay as they are.
+//! The first `sql` of a template is the gold query. Its texts are in double quotes, which SQLite takes for names of
+//! columns first; they are replaced by single quotes. Aliases remain.
 //!
-//! There are two ways to divide the data. By question, a sentence says where it belongs: the same query is in training and
-//! test, asked in other words. By query, the template says so: queries in the test are new. The smaller datasets have ten numbered folds
-//! instead of names; one of them is the test.
+//! There are two ways to split the data. By question, each sentence has its split, and the same query is in the training
+//! and test data, asked in different words. By query, each template has its split, and the queries of the test data are
+//! new. The smaller datasets have ten numbered folds instead of named splits, and one of them is the test data.
 
-use crate::pairs::{Pair, Split};
-use crate::{DataError, LineError, json_list, text_file};
+use crate::{DataError, LabeledQuestion, LineError, Split, json_list, text_file};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How a dataset is divided.
+/// How a dataset is split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Division {
-    /// By question.
+pub enum SplitBy {
+    /// By question: the test data has queries of the training data in different words.
     #[default]
     Question,
-    /// By query.
+    /// By query: the test data has no query of the training data.
     Query,
 }
 
@@ -34,11 +33,11 @@ pub struct Text2Sql {
     name: String,
     path: PathBuf,
     database: Option<PathBuf>,
-    templates: Vec<(usize, Template)>,
+    templates: Vec<(usize, QueryTemplate)>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Template {
+struct QueryTemplate {
     sql: Vec<String>,
     sentences: Vec<Sentence>,
     #[serde(default)]
@@ -59,16 +58,17 @@ struct Sentence {
 #[derive(Clone, Debug, Deserialize)]
 struct Variable {
     name: String,
-    /// What it stands for in sentences that give it no value.
+    /// The value in sentences that have none for it.
     #[serde(default)]
     example: String,
 }
 
 impl Text2Sql {
-    /// The dataset called `name` in a folder, or in the folder `name` or `data` inside it; without a name, the only one there is.
+    /// Opens the dataset `name` in a folder, or in its subfolder `name` or `data`. Without a name, opens the only dataset in
+    /// the folder.
     ///
     /// # Errors
-    /// If there is none, more than one, or it is not in the layout above.
+    /// If there is no such dataset, if it is malformed, or if there are several and no name.
     pub fn open(folder: &Path, name: Option<&str>) -> Result<Self, DataError> {
         let path = match name {
             Some(name) => [folder.to_owned(), folder.join(name), folder.join("data")]
@@ -94,35 +94,34 @@ impl Text2Sql {
         Ok(Text2Sql { name, path, database, templates })
     }
 
-    /// What it is called.
+    /// Returns the name of the dataset.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its database, if it came with one.
+    /// Returns the path of the database, if there is one.
     pub fn database(&self) -> Option<&Path> {
         self.database.as_deref()
     }
 
-    /// Its questions with their gold queries, in the file's order. Of numbered folds, `fold` is the test.
-    ///
-    /// Those that the dataset marks `exclude` are left out.
+    /// Returns the questions with their gold queries, in the order of the file. If the dataset has numbered folds, `fold` is
+    /// the test data. Questions that the dataset marks `exclude` are left out.
     ///
     /// # Errors
-    /// If a template has no query, or a split has a name that is not known.
-    pub fn pairs(&self, division: Division, fold: u32) -> Result<Vec<Pair>, DataError> {
-        let mut pairs = Vec::new();
+    /// If a template has no query, or if a split has an unknown name.
+    pub fn labeled_questions(&self, split_by: SplitBy, fold: u32) -> Result<Vec<LabeledQuestion>, DataError> {
+        let mut questions = Vec::new();
         for (line, template) in &self.templates {
             let error = |message: String| DataError::in_file(&self.path)(LineError { line: *line, message });
             let Some(gold) = template.sql.first() else {
                 return Err(error("the template has no query: `sql` is empty".to_owned()));
             };
             for sentence in &template.sentences {
-                let split = match division {
-                    Division::Question => sentence.question_split.as_str(),
-                    Division::Query => template.query_split.as_str(),
+                let split = match split_by {
+                    SplitBy::Question => sentence.question_split.as_str(),
+                    SplitBy::Query => template.query_split.as_str(),
                 };
-                let split = match (Split::called(split), split.parse::<u32>()) {
+                let split = match (Split::from_name(split), split.parse::<u32>()) {
                     (Some(split), _) => split,
                     (None, Ok(number)) if number == fold => Split::Test,
                     (None, Ok(_)) => Split::Train,
@@ -134,7 +133,7 @@ impl Text2Sql {
                     }
                 };
                 let values = template.values(sentence);
-                pairs.push(Pair {
+                questions.push(LabeledQuestion {
                     utterance: fill(&sentence.text, &values),
                     program: fill_query(gold, &values),
                     answer: None,
@@ -144,12 +143,12 @@ impl Text2Sql {
                 });
             }
         }
-        Ok(pairs)
+        Ok(questions)
     }
 }
 
-impl Template {
-    /// What the variables of a sentence stand for, longest names first: `name10` begins like `name1`.
+impl QueryTemplate {
+    /// Returns the values of the variables of a sentence. Longer names come first, because `name10` begins with `name1`.
     fn values<'a>(&'a self, sentence: &'a Sentence) -> Vec<(&'a str, &'a str)> {
         let examples =
             self.variables.iter().map(|variable| (variable.name.as_str(), variable.example.as_str()));
@@ -163,7 +162,7 @@ impl Template {
     }
 }
 
-/// The dataset in a folder, if there is exactly one.
+/// Returns the dataset in a folder; `None` if there is none. It is an error if there are several.
 fn only_dataset(folder: &Path) -> Result<Option<PathBuf>, DataError> {
     let unreadable = |source| DataError::File { path: folder.to_owned(), source };
     let mut found = Vec::new();
@@ -183,8 +182,8 @@ fn only_dataset(folder: &Path) -> Result<Option<PathBuf>, DataError> {
     Ok(found.pop())
 }
 
-fn read_templates(text: &str) -> Result<Vec<(usize, Template)>, LineError> {
-    let templates: Vec<(usize, Template)> = json_list::read(text)?
+fn read_templates(text: &str) -> Result<Vec<(usize, QueryTemplate)>, LineError> {
+    let templates: Vec<(usize, QueryTemplate)> = json_list::read(text)?
         .into_iter()
         .map(|(line, value)| match serde_json::from_value(value) {
             Ok(template) => Ok((line, template)),
@@ -200,7 +199,7 @@ fn read_templates(text: &str) -> Result<Vec<(usize, Template)>, LineError> {
     }
 }
 
-/// A text with values for its variables. A value that looks like a variable is not one.
+/// Replaces the variables of a text by their values. Variables within values are not replaced.
 fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -219,7 +218,7 @@ fn fill(text: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// A query with values for its variables, and single quotes around every text.
+/// Replaces the variables of a query by their values, and all quotes by single quotes. Removes a final semicolon.
 fn fill_query(query: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(query.len());
     let mut rest = query;
@@ -236,13 +235,13 @@ fn fill_query(query: &str, values: &[(&str, &str)]) -> String {
     filled.trim_end_matches(|c: char| c == ';' || c.is_whitespace()).to_owned()
 }
 
-/// What is within quotes that are open already, and what follows them. Two quotes in a row stand for one.
+/// Splits a text that begins within quotes into the quoted part and the rest. Two quotes in a row stand for one.
 fn quoted<'a>(text: &'a str, quote: &str) -> (String, &'a str) {
     let mut content = String::new();
     let mut rest = text;
     loop {
         let Some((before, after)) = rest.split_once(quote) else {
-            // Left open: it ends with the text.
+            // Without a closing quote, the quoted part ends with the text.
             content.push_str(rest);
             return (content, "");
         };
@@ -283,24 +282,24 @@ mod tests {
     #[test]
     fn variables_are_filled_in_and_texts_get_single_quotes() {
         let (_folder, dataset) = open(SMALL).unwrap();
-        let shown = |division, fold| -> Vec<String> {
-            let pairs = dataset.pairs(division, fold).unwrap();
-            pairs
+        let summaries = |split_by, fold| -> Vec<String> {
+            let questions = dataset.labeled_questions(split_by, fold).unwrap();
+            questions
                 .iter()
-                .map(|pair| {
-                    format!("{} {}: {} | {}", pair.line, pair.split.unwrap(), pair.utterance, pair.program)
+                .map(|LabeledQuestion { line, split, utterance, program, .. }| {
+                    format!("{line} {}: {utterance} | {program}", split.unwrap())
                 })
                 .collect()
         };
         assert_eq!(
-            shown(Division::Question, 3),
+            summaries(SplitBy::Question, 3),
             [
                 "2 train: o'neill or name1 | SELECT A.x FROM t AS A WHERE A.y = 'o''neill' AND A.z > 1999",
                 "2 dev: x | SELECT A.x FROM t AS A WHERE A.y = 'x' AND A.z > 2010",
                 "8 test: one | SELECT 1",
             ]
         );
-        let by_query = shown(Division::Query, 0);
+        let by_query = summaries(SplitBy::Query, 0);
         assert_eq!(by_query.len(), 4);
         assert!(by_query[0].starts_with("2 test") && by_query[3].starts_with("8 train"));
         assert_eq!(dataset.name(), "small");
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_understood() {
+    fn quotes_become_single_quotes() {
         let cases = [
             ("a = \"b\"", "a = 'b'"),
             ("a = 'b' ;", "a = 'b'"),
@@ -323,9 +322,9 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_file_and_line() {
         let message = |content: &str| match open(content) {
-            Ok((_, dataset)) => dataset.pairs(Division::Question, 0).unwrap_err().to_string(),
+            Ok((_, dataset)) => dataset.labeled_questions(SplitBy::Question, 0).unwrap_err().to_string(),
             Err(error) => error.to_string(),
         };
         for (content, expected) in [

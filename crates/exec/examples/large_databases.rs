@@ -1,37 +1,39 @@
-//! Makes two large databases with questions, to see how `xpr` does with them: one of a hundred tables, one of a million rows.
+//! Writes two large databases with questions, to measure `xpr` on them: one with a hundred tables, one with a million
+//! rows.
 //!
 //! ```sh
 //! cargo run --release -p xpr-exec --example large_databases -- large
 //! xpr init --db sqlite:large/tables.db --labeled large/tables.tsv --out large/tables
 //! xpr bench train large/tables/xpr.toml
 //! ```
-#![allow(clippy::print_stdout, reason = "it is a program")]
+#![allow(clippy::print_stdout, reason = "this is a command-line program")]
 
 use rusqlite::Connection;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-const THINGS: [&str; 10] =
+const NOUNS: [&str; 10] =
     ["album", "bridge", "castle", "dealer", "engine", "forest", "garden", "harbor", "island", "journal"];
-const TRAITS: [&str; 10] =
+const ADJECTIVES: [&str; 10] =
     ["red", "blue", "small", "large", "northern", "southern", "modern", "ancient", "public", "private"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("expected a folder to write to")?;
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    let (database, questions) = a_hundred_tables();
-    make(&folder.join("tables.db"), &database)?;
+    let (database, questions) = hundred_tables();
+    write_database(&folder.join("tables.db"), &database)?;
     std::fs::write(folder.join("tables.tsv"), questions)?;
-    let (database, questions) = a_million_rows();
-    make(&folder.join("rows.db"), &database)?;
+    let (database, questions) = million_rows();
+    write_database(&folder.join("rows.db"), &database)?;
     std::fs::write(folder.join("rows.tsv"), questions)?;
     println!("wrote tables.db, rows.db and their questions to {}", folder.display());
     Ok(())
 }
 
-fn make(path: &Path, sql: &str) -> Result<(), Box<dyn Error>> {
+/// Writes the database of a script, in place of an earlier one.
+fn write_database(path: &Path, sql: &str) -> Result<(), Box<dyn Error>> {
     if path.exists() {
         std::fs::remove_file(path)?;
     }
@@ -39,49 +41,50 @@ fn make(path: &Path, sql: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tables such as `red_album`, each with a key to the one before; a few questions about each.
-fn a_hundred_tables() -> (String, String) {
+/// Returns a script for tables such as `red_album`, each with a foreign key to the previous one, and a few questions about
+/// each.
+fn hundred_tables() -> (String, String) {
     let (mut sql, mut questions) = (String::new(), String::new());
-    let mut before: Option<String> = None;
-    for (number, (kind, thing)) in
-        TRAITS.iter().flat_map(|kind| THINGS.map(|thing| (kind, thing))).enumerate()
+    let mut previous: Option<String> = None;
+    for (number, (adjective, noun)) in
+        ADJECTIVES.iter().flat_map(|adjective| NOUNS.map(|noun| (adjective, noun))).enumerate()
     {
-        let table = format!("{kind}_{thing}");
-        let key = before
+        let table = format!("{adjective}_{noun}");
+        let key = previous
             .as_ref()
-            .map_or(String::new(), |before| format!(", {before}_id INTEGER REFERENCES {before}(id)"));
-        let link = if before.is_some() { ", i" } else { "" };
+            .map_or(String::new(), |previous| format!(", {previous}_id INTEGER REFERENCES {previous}(id)"));
+        let key_value = if previous.is_some() { ", i" } else { "" };
         let _ = write!(
             sql,
             "CREATE TABLE {table} (id INTEGER PRIMARY KEY, name TEXT, year INTEGER, price REAL, weight REAL, rating INTEGER{key});
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
-             INSERT INTO {table} SELECT i, '{kind} {thing} ' || i, 1900 + i * 7 % 120, i * 13 % 90, i * 31 % 70, i % 5{link} FROM n;"
+             INSERT INTO {table} SELECT i, '{adjective} {noun} ' || i, 1900 + i * 7 % 120, i * 13 % 90, i * 31 % 70, i % 5{key_value} FROM n;"
         );
-        let place = 1 + number % 40;
-        let _ = writeln!(questions, "how many {kind} {thing}s are there\tSELECT count(*) FROM {table}");
+        let row = format!("{adjective} {noun} {}", 1 + number % 40);
+        let _ = writeln!(questions, "how many {adjective} {noun}s are there\tSELECT count(*) FROM {table}");
         let _ = writeln!(
             questions,
-            "what is the weight of {kind} {thing} {place}\tSELECT weight FROM {table} WHERE name = '{kind} {thing} {place}'"
+            "what is the weight of {row}\tSELECT weight FROM {table} WHERE name = '{row}'"
         );
         let _ = writeln!(
             questions,
-            "which {kind} {thing} has the highest price\tSELECT name FROM {table} ORDER BY price DESC LIMIT 1"
+            "which {adjective} {noun} has the highest price\tSELECT name FROM {table} ORDER BY price DESC LIMIT 1"
         );
-        if let Some(before) = &before {
-            let of = before.replace('_', " ");
+        if let Some(previous) = &previous {
+            let phrase = previous.replace('_', " ");
             let _ = writeln!(
                 questions,
-                "which {of} does {kind} {thing} {place} belong to\tSELECT {before}.name FROM {before} JOIN {table} \
-                 ON {table}.{before}_id = {before}.id WHERE {table}.name = '{kind} {thing} {place}'"
+                "which {phrase} does {row} belong to\tSELECT {previous}.name FROM {previous} JOIN {table} \
+                 ON {table}.{previous}_id = {previous}.id WHERE {table}.name = '{row}'"
             );
         }
-        before = Some(table);
+        previous = Some(table);
     }
     (sql, questions)
 }
 
-/// Orders of customers, and questions about some of them.
-fn a_million_rows() -> (String, String) {
+/// Returns a script for the purchases of customers, and questions about some of them.
+fn million_rows() -> (String, String) {
     let sql = "
         CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)

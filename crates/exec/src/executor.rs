@@ -1,13 +1,15 @@
-//! What runs a program, and within which limits.
+//! The trait of everything that runs programs, and the limits and errors of a run.
 
 use xpr_lang::Outcome;
 
-/// How much a single run may use.
+/// The limits of one run on a knowledge base.
+///
+/// They count work rather than time, so that a program is stopped on every machine or on none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Elementary steps, each a few nanoseconds.
+    /// Elementary steps, each of which takes a few nanoseconds.
     pub steps: u64,
-    /// Elements of lists alive at once, each a few bytes.
+    /// Elements of all lists of the run, each of which takes a few bytes.
     pub elements: usize,
     /// Bytes of the printed answer.
     pub output: usize,
@@ -19,14 +21,14 @@ impl Default for Limits {
     }
 }
 
-/// Why a run did not come to a value.
+/// The reason why a run has no answer. It converts to an [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Something of one type stood where another belongs.
+    /// A value of one type was used where another type is needed.
     Type(String),
-    /// Anything else the program did wrong.
+    /// The program failed for another reason.
     Runtime(String),
-    /// It used more than it may.
+    /// The run was stopped because it exceeded the limit of this name.
     Limit(&'static str),
 }
 
@@ -40,9 +42,53 @@ impl From<Fault> for Outcome {
     }
 }
 
-/// A world that runs programs.
+/// Something that runs programs: a knowledge base, a database, a web service.
+///
+/// This is the extension point for languages and data of your own. Training, evaluation and the ranking of candidates
+/// see nothing else of how programs are run. An implementation must keep these promises:
+///
+/// - **It answers every text.** The programs are guesses of a model, so most are wrong and some are absurd. `execute`
+///   must not panic; a text that is not a program is an [`Outcome::RuntimeError`].
+/// - **It ends.** A run that takes too long is stopped and is an [`Outcome::Timeout`]. Limits should count work rather
+///   than time, so that results are the same on every machine.
+/// - **It changes nothing.** The same text has the same outcome, whatever ran before, and no program can change the data.
+/// - **Equal answers are equal texts.** The denotation in [`Outcome::Value`] is compared as text, so print answers in a
+///   canonical form: sort what has no order, and print equal numbers alike. An answer without content is
+///   [`Outcome::Empty`].
+///
+/// An executor needs `&mut self` so that it can reuse buffers. Threads have one executor each.
+///
+/// The programs of this executor are sums:
+///
+/// ```
+/// use xpr_exec::{Executor, Outcome};
+///
+/// struct Sums;
+///
+/// impl Executor for Sums {
+///     fn execute(&mut self, program: &str) -> Outcome {
+///         let mut sum: i64 = 0;
+///         for term in program.split('+').map(str::trim).filter(|term| !term.is_empty()) {
+///             sum = match term.parse::<i64>() {
+///                 Ok(number) => match sum.checked_add(number) {
+///                     Some(sum) => sum,
+///                     None => return Outcome::RuntimeError(format!("{sum} + {number} is too large")),
+///                 },
+///                 Err(_) => return Outcome::TypeError(format!("`{term}` is not a number")),
+///             };
+///         }
+///         if program.trim().is_empty() { Outcome::Empty } else { Outcome::Value(sum.to_string()) }
+///     }
+/// }
+///
+/// assert_eq!(Sums.execute("1 + 2 + 39"), Outcome::Value("42".into()));
+/// assert_eq!(Sums.execute("1 + one"), Outcome::TypeError("`one` is not a number".into()));
+/// assert_eq!(Sums.execute(""), Outcome::Empty);
+/// ```
+///
+/// Wrap an executor in a [`CachingExecutor`](crate::CachingExecutor) to run no program twice.
 pub trait Executor {
-    /// Runs the program with this text. Never panics, never hangs, never changes the world.
+    /// Runs the program with this text and returns its outcome.
     fn execute(&mut self, program: &str) -> Outcome;
 }
 

@@ -1,22 +1,24 @@
-//! Worlds that run programs, within limits, and say what came of it.
+//! Execution of programs on knowledge bases and databases, safely and within limits.
 //!
-//! Programs here are guesses of a model: most are wrong, some are absurd, and what matters is to
-//! tell them apart quickly and safely. An [`Executor`] takes the text of a program and gives an
-//! [`Outcome`], which is graded: a value, nothing, a type error, a run-time error, or no end within the
-//! [`Limits`]. What counts as success is decided elsewhere.
+//! The programs are guesses of a model: most are wrong and some are absurd. What matters is to tell them apart quickly
+//! and safely. An [`Executor`] runs the text of a program and returns an [`Outcome`], which is graded: a value, an empty
+//! answer, a type error, a run-time error, or a timeout if the run exceeds its [`Limits`]. Which outcomes count as
+//! success is decided elsewhere.
 //!
-//! - [`KnowledgeBase`] is a set of triples, read from a file or built; [`Runner`] executes lambda-DCS on
-//!   it exactly as SEMPRE's Overnight world does, down to its corners and its printed form.
-//! - [`overnight`] builds the eight worlds of the benchmark from nothing but their rules.
-//! - [`sqlite`] reads somebody's database: its tables, the values questions mean, and the answers to queries.
-//! - [`Remembering`] keeps the outcomes of any of them.
+//! - [`KnowledgeBase`] is a set of triples, read from a file or built. [`Runner`] executes lambda-DCS programs on it
+//!   exactly as SEMPRE's Overnight world does, including corner cases and printed forms.
+//! - [`overnight`] builds the eight worlds of the Overnight benchmark from their rules.
+//! - [`sqlite`] reads databases: the schema, the values that a question may mention, and the answers of queries.
+//! - [`CachingExecutor`] caches the outcomes of any executor.
 //!
-//! The key decision is that **a knowledge base is compiled, and so is a program**. Values are numbers;
-//! types, degrees, sort order and printed forms are tables indexed by them; a program is a list of
-//! stack operations on lists of numbers. Running one takes about a microsecond and allocates nothing.
+//! To run programs of your own language or on your own data, implement [`Executor`]; its documentation has an example.
 //!
-//! *Architecture invariant:* nothing here can change a database, every run ends within its
-//! limits, and there are no tensors.
+//! The key decision is that **knowledge bases and programs are compiled**. Values are numbers; types, degrees, sort order
+//! and printed forms are tables indexed by them; a program is a list of stack instructions on lists of numbers. A run
+//! takes about a microsecond and does not allocate.
+//!
+//! *Architecture invariant:* nothing here can change a database, every run ends within its limits, and there are no
+//! tensors.
 //!
 //! ```
 //! use xpr_exec::{Executor, Limits, Outcome, Runner, overnight};
@@ -30,17 +32,18 @@
 //! assert!(matches!(outcome, Outcome::TypeError(_)));
 //! ```
 
-mod knowledge_base;
+mod caching;
 mod executor;
+mod knowledge_base;
 pub mod overnight;
-mod remembering;
 pub mod sqlite;
 mod value;
 
-pub use knowledge_base::{
-    Builder, KnowledgeBase, KnowledgeBaseEnvironment, Phrase, Plan, Property, Runner, TripleError, Verdict,
-};
+pub use caching::CachingExecutor;
 pub use executor::{Executor, Fault, Limits};
-pub use remembering::Remembering;
-pub use value::Value;
+pub use knowledge_base::{
+    AnswerKind, KnowledgeBase, KnowledgeBaseBuilder, KnowledgeBaseEnvironment, Plan, Property, Runner,
+    SymbolPhrase, TripleError,
+};
+pub use value::KbValue;
 pub use xpr_lang::Outcome;

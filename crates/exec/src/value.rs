@@ -1,29 +1,31 @@
-//! Values, and how SEMPRE prints them.
+//! Values of a knowledge base, and how SEMPRE prints them.
 
 use std::fmt::Write;
 use xpr_lang::lambda_dcs::{Form, FormNode, NodeId, write_double, write_leaf};
 
-/// SEMPRE's unit of numbers that have none.
+/// What SEMPRE writes for the unit of a number without one.
 pub(crate) const UNITLESS: &str = "fb:en.unitless";
 
-/// A value of a knowledge base.
+/// A value of a knowledge base: the subject or object of a triple, or an element of an answer.
+///
+/// The variants are SEMPRE's. A [`Form`] has a node for each of them, but also nodes that are not values.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum KbValue {
     /// An entity or a type, such as `en.person.alice`.
     Name {
-        /// Its identifier.
+        /// The identifier.
         id: String,
-        /// A description; not part of its identity.
+        /// A description. Names that differ only in it are equal.
         description: Option<String>,
     },
     /// A number.
     Number {
-        /// How many.
+        /// The amount.
         value: f64,
-        /// Of what.
+        /// The unit, such as `en.hour`.
         unit: Option<String>,
     },
-    /// A date; −1 where a field is open.
+    /// A date. A field is −1 if it is open.
     Date {
         /// The year.
         year: i32,
@@ -39,150 +41,159 @@ pub enum Value {
         /// The minute.
         minute: i32,
     },
-    /// What a unary property has where it holds.
+    /// A boolean: the object of a unary property.
     Boolean(bool),
-    /// A string; it is no subject or object of triples, but can be an answer.
+    /// A string, `None` for SEMPRE's null. It can be in an answer, but not in a triple.
     Text(Option<String>),
-    /// A web address; likewise.
+    /// A web address, `None` for SEMPRE's null. It can be in an answer, but not in a triple.
     Url(Option<String>),
 }
 
-impl Value {
-    /// The entity or type `id`.
-    pub fn name(id: impl Into<String>) -> Value {
-        Value::Name { id: id.into(), description: None }
+impl KbValue {
+    /// Returns the entity or type `id`.
+    pub fn name(id: impl Into<String>) -> KbValue {
+        KbValue::Name { id: id.into(), description: None }
     }
 
-    /// `value` of `unit`.
-    pub fn number(value: impl Into<f64>, unit: Option<&str>) -> Value {
-        Value::Number { value: value.into(), unit: unit.map(str::to_owned) }
+    /// Returns the number `value` of `unit`.
+    pub fn number(value: impl Into<f64>, unit: Option<&str>) -> KbValue {
+        KbValue::Number { value: value.into(), unit: unit.map(str::to_owned) }
     }
 
-    /// The value that stands at a node of a form, if it is one of those a knowledge base can hold
-    /// or an answer can be; lists are not.
-    pub fn from_form(form: &Form, id: NodeId) -> Option<Value> {
+    /// Returns the value at a node of a form, or `None` if the node is something else, such as a list or a call.
+    pub fn from_form(form: &Form, id: NodeId) -> Option<KbValue> {
         let text = |atom| form.atom(atom).map(str::to_owned);
         Some(match form.node(id) {
             FormNode::Name { id, description } => {
-                Value::Name { id: text(id)?, description: description.and_then(text) }
+                KbValue::Name { id: text(id)?, description: description.and_then(text) }
             }
             FormNode::Number { value, unit } => {
-                Value::Number { value, unit: number_unit(form, unit).map(str::to_owned) }
+                KbValue::Number { value, unit: number_unit(form, unit).map(str::to_owned) }
             }
-            FormNode::Date { year, month, day } => Value::Date { year, month, day },
-            FormNode::Time { hour, minute } => Value::Time { hour, minute },
-            FormNode::Boolean(value) => Value::Boolean(value),
-            FormNode::Text(atom) => Value::Text(text(atom)),
-            FormNode::Url(atom) => Value::Url(text(atom)),
+            FormNode::Date { year, month, day } => KbValue::Date { year, month, day },
+            FormNode::Time { hour, minute } => KbValue::Time { hour, minute },
+            FormNode::Boolean(value) => KbValue::Boolean(value),
+            FormNode::Text(atom) => KbValue::Text(text(atom)),
+            FormNode::Url(atom) => KbValue::Url(text(atom)),
             _ => return None,
         })
     }
 
-    /// What Java's `equals` says: descriptions do not matter, NaN differs from itself, −0 is 0.
-    pub(crate) fn equals(&self, other: &Value) -> bool {
+    /// Returns whether the values are equal as Java's `equals` defines it: descriptions are ignored, NaN differs from
+    /// itself, and −0 equals 0.
+    pub(crate) fn equals(&self, other: &KbValue) -> bool {
         match (self, other) {
-            (Value::Name { id: left, .. }, Value::Name { id: right, .. }) => left == right,
+            (KbValue::Name { id: left, .. }, KbValue::Name { id: right, .. }) => left == right,
             _ => self == other,
         }
     }
 
-    /// The type SEMPRE gives it; none if it cannot.
+    /// Returns the name of the type that SEMPRE gives the value; `None` if it has none.
     pub(crate) fn type_name(&self) -> Option<String> {
         Some(match self {
-            Value::Name { id, .. } => entity_type(id)?.to_owned(),
-            Value::Number { unit, .. } => number_type(unit.as_deref()),
-            Value::Date { .. } => "en.date".to_owned(),
-            Value::Time { .. } => "en.time".to_owned(),
-            Value::Boolean(_) => "en.boolean".to_owned(),
-            Value::Text(_) | Value::Url(_) => return None,
+            KbValue::Name { id, .. } => entity_type(id)?.to_owned(),
+            KbValue::Number { unit, .. } => number_type(unit.as_deref()),
+            KbValue::Date { .. } => "en.date".to_owned(),
+            KbValue::Time { .. } => "en.time".to_owned(),
+            KbValue::Boolean(_) => "en.boolean".to_owned(),
+            KbValue::Text(_) | KbValue::Url(_) => return None,
         })
     }
 
-    /// The number by which it is compared; none if it cannot be.
+    /// Returns the number by which SEMPRE compares the value with others; `None` if it cannot be compared.
     pub(crate) fn degree(&self) -> Option<f64> {
         match *self {
-            Value::Number { value, .. } => Some(value),
-            Value::Time { hour, .. } => Some(f64::from(hour)),
-            Value::Date { year, month, day } => {
-                // As Java computes it: in 32 bits, each field skipped where it is open.
+            KbValue::Number { value, .. } => Some(value),
+            KbValue::Time { hour, .. } => Some(f64::from(hour)),
+            KbValue::Date { year, month, day } => {
+                // SEMPRE computes in 32 bits and skips open fields.
                 let field = |field: i32, factor: i32| match field {
                     -1 => 0.0,
                     _ => f64::from(field.wrapping_mul(factor)),
                 };
                 Some(field(year, 10_000) + field(month, 100) + field(day, 1))
             }
-            Value::Name { .. } | Value::Boolean(_) | Value::Text(_) | Value::Url(_) => None,
+            KbValue::Name { .. } | KbValue::Boolean(_) | KbValue::Text(_) | KbValue::Url(_) => None,
         }
     }
 
-    /// Writes it as SEMPRE prints it, but numbers in full.
+    /// Writes the value as SEMPRE prints it, but numbers with all digits.
     pub(crate) fn write_exactly(&self, out: &mut String) {
         match self {
-            Value::Number { value, unit } => {
-                out.push_str("(number ");
-                write_double(out, *value);
-                if let Some(unit) = unit {
-                    out.push(' ');
-                    write_leaf(out, Some(unit));
-                }
-                out.push(')');
-            }
+            KbValue::Number { value, unit } => write_quantity(out, *value, unit.as_deref(), write_double),
             other => other.write(out),
         }
     }
 
-    /// Writes it as SEMPRE prints it.
+    /// Writes the value as SEMPRE prints it.
     pub(crate) fn write(&self, out: &mut String) {
         match self {
-            Value::Name { id, description } => {
+            KbValue::Name { id, description } => {
                 out.push_str("(name ");
                 write_leaf(out, Some(id));
                 if let Some(description) = description {
                     out.push(' ');
                     write_leaf(out, Some(description));
                 }
+                out.push(')');
             }
-            Value::Number { value, unit } => {
-                out.push_str("(number ");
-                write_number(out, *value);
-                if let Some(unit) = unit {
-                    out.push(' ');
-                    write_leaf(out, Some(unit));
-                }
+            KbValue::Number { value, unit } => write_quantity(out, *value, unit.as_deref(), write_number),
+            KbValue::Date { year, month, day } => {
+                write!(out, "(date {year} {month} {day})").expect("writing to a string cannot fail");
             }
-            Value::Date { year, month, day } => {
-                write!(out, "(date {year} {month} {day}").expect("strings take everything");
+            KbValue::Time { hour, minute } => {
+                write!(out, "(time {hour} {minute})").expect("writing to a string cannot fail");
             }
-            Value::Time { hour, minute } => {
-                write!(out, "(time {hour} {minute}").expect("strings take everything");
+            KbValue::Boolean(value) => {
+                out.push_str(if *value { "(boolean true)" } else { "(boolean false)" });
             }
-            Value::Boolean(value) => out.push_str(if *value { "(boolean true" } else { "(boolean false" }),
-            Value::Text(text) => {
-                out.push_str("(string ");
-                write_leaf(out, text.as_deref());
-            }
-            Value::Url(text) => {
+            KbValue::Text(text) => write_string(out, text.as_deref()),
+            KbValue::Url(text) => {
                 out.push_str("(url ");
                 write_leaf(out, text.as_deref());
+                out.push(')');
             }
         }
-        out.push(')');
     }
 }
 
-/// The unit of a number literal; SEMPRE's own word for none is none.
+/// Writes `(number value unit)`, the value with `write_value`.
+pub(crate) fn write_quantity(
+    out: &mut String,
+    value: f64,
+    unit: Option<&str>,
+    write_value: impl Fn(&mut String, f64),
+) {
+    out.push_str("(number ");
+    write_value(out, value);
+    if let Some(unit) = unit {
+        out.push(' ');
+        write_leaf(out, Some(unit));
+    }
+    out.push(')');
+}
+
+/// Writes `(string text)`.
+pub(crate) fn write_string(out: &mut String, text: Option<&str>) {
+    out.push_str("(string ");
+    write_leaf(out, text);
+    out.push(')');
+}
+
+/// Returns the unit of a number literal; `None` also for SEMPRE's unit of unitless numbers.
 pub(crate) fn number_unit(form: &Form, unit: Option<xpr_lang::lambda_dcs::Atom>) -> Option<&str> {
     let unit = form.atom(unit?).unwrap_or("null");
     (unit != UNITLESS).then_some(unit)
 }
 
-/// The type of numbers with a unit.
+/// Returns the name of the type of numbers with a unit.
 pub(crate) fn number_type(unit: Option<&str>) -> String {
     format!("{}_number", unit.unwrap_or(UNITLESS))
 }
 
-/// The type of an entity, which its identifier spells: `en.person` for `en.person.alice`. A last part that
-/// begins with `_` does not count: `en.lake.x._st_clair` is an `en.lake`. None if it spells no type.
+/// Returns the type of an entity, which is a prefix of its identifier: `en.person` for `en.person.alice`. If the last
+/// part begins with `_`, the last two parts are dropped: `en.lake.x._st_clair` is an `en.lake`. Returns `None` if
+/// there is no such prefix.
 pub(crate) fn entity_type(id: &str) -> Option<&str> {
     let (head, last) = id.rsplit_once('.').map_or((None, id), |(head, last)| (Some(head), last));
     if last.is_empty() {
@@ -194,13 +205,13 @@ pub(crate) fn entity_type(id: &str) -> Option<&str> {
     head
 }
 
-/// Writes a number as SEMPRE does: an integer if it is one and fits 32 bits, in scientific notation if
-/// it is small, else with three decimals. Java rounds the shortest decimal form half up, Rust the
-/// exact binary value half to even, so the rounding is done here.
+/// Writes a number as SEMPRE does: as an integer if it is one and fits 32 bits, in scientific notation if it is small,
+/// else with three decimals. Java rounds the shortest decimal form half up, and Rust the exact binary value half to
+/// even, so the rounding is done here.
 pub(crate) fn write_number(out: &mut String, value: f64) {
     let whole = value as i32; // saturates, as Java's cast does
     if (value - f64::from(whole)).abs() < 1e-40 {
-        write!(out, "{whole}").expect("strings take everything");
+        write!(out, "{whole}").expect("writing to a string cannot fail");
         return;
     }
     if value.is_nan() || value.is_infinite() {
@@ -216,7 +227,7 @@ pub(crate) fn write_number(out: &mut String, value: f64) {
     if value < 0.0 {
         out.push('-');
     }
-    // The shortest decimal form: `digits` with the point behind the first, times 10^exponent.
+    // The shortest decimal form: `digits` with the point after the first, times 10^exponent.
     let shortest = format!("{:e}", value.abs());
     let (mantissa, exponent) = shortest.split_once('e').expect("scientific notation has an exponent");
     let exponent: i32 = exponent.parse().expect("the exponent is an integer");
@@ -227,9 +238,9 @@ pub(crate) fn write_number(out: &mut String, value: f64) {
         let exponent = exponent + i32::from(carry);
         let digit = |index: usize| char::from(b'0' + digits.get(index).copied().unwrap_or(0));
         write!(out, "{}.{}{}e-{:02}", digit(0), digit(1), digit(2), -exponent)
-            .expect("strings take everything");
+            .expect("writing to a string cannot fail");
     } else {
-        // Line the digits up with a point: at least one before it, exactly three behind.
+        // At least one digit before the point, exactly three after it.
         let leading = usize::try_from(-exponent).unwrap_or(0);
         digits.splice(0..0, std::iter::repeat_n(0, leading));
         let mut before = usize::try_from(exponent).unwrap_or(0) + 1;
@@ -243,8 +254,8 @@ pub(crate) fn write_number(out: &mut String, value: f64) {
     }
 }
 
-/// Rounds decimal digits half up to `keep` of them. Says whether a digit was carried to the front,
-/// which then stands there as a further one.
+/// Rounds decimal digits half up to `keep` digits. Returns whether there was a carry out of the first digit, which
+/// adds a digit at the front.
 fn round_half_up(digits: &mut Vec<u8>, keep: usize) -> bool {
     let up = digits.get(keep).is_some_and(|&digit| digit >= 5);
     digits.truncate(keep);
@@ -303,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_spell_their_types() {
+    fn an_entity_type_is_a_prefix_of_the_identifier() {
         let cases = [
             ("en.person.alice", Some("en.person")),
             ("en.person", Some("en")),

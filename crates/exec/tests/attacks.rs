@@ -1,17 +1,17 @@
-//! Everything in `attacks/sql` against the runner, hostile and damaged files, and queries that would run for ever.
+//! The statements in `attacks/sql`, hostile and damaged files, and queries that would run forever.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
-mod databases;
+mod support;
 
-use databases::TestDatabase;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use support::TestDatabase;
 use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 
-/// What the statements of the corpus are about.
+/// The database of the statements.
 const WORLD: &str = "
     CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT, born DATE);
     CREATE TABLE album (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT, artist_id INT, price REAL);
@@ -24,7 +24,7 @@ const WORLD: &str = "
     ANALYZE;
 ";
 
-/// A file that tries everything a schema can.
+/// Makes a database whose schema tries everything that a schema can.
 fn hostile_schema() -> TestDatabase {
     let mut script = String::from(
         "CREATE TABLE victim (name TEXT);
@@ -61,7 +61,7 @@ fn hostile_schema() -> TestDatabase {
     TestDatabase::new(&script)
 }
 
-/// `{{1000*text}}` repeated and `\n`, `\u{…}` as what they stand for.
+/// Expands `{{1000*text}}` to a thousand times `text`, and escapes such as `\n` and `\u{…}` to their characters.
 fn expand(line: &str) -> String {
     let mut repeated = String::new();
     let mut rest = line;
@@ -94,44 +94,45 @@ fn expand(line: &str) -> String {
     text
 }
 
-fn start(text: &str) -> String {
+fn shortened(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// Runs one file of the corpus; says what did not go as expected.
-fn run_corpus(name: &str, test: &TestDatabase) -> (usize, Vec<String>) {
+/// Runs one file of statements. Returns their number, and messages for those whose outcome is not the expected one.
+fn run_statements(name: &str, test: &TestDatabase) -> (usize, Vec<String>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../attacks/sql").join(name);
-    let corpus = std::fs::read_to_string(path).unwrap();
+    let statements = std::fs::read_to_string(path).unwrap();
     let limits = QueryLimits::default();
     let mut runner = test.runner(limits);
     let before = test.fingerprint();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     let mut count = 0;
-    for line in corpus.lines().filter(|line| !line.starts_with('#')) {
+    for line in statements.lines().filter(|line| !line.starts_with('#')) {
         let (expected, statement) = line.split_once('\t').unwrap_or_else(|| panic!("no tab: {line}"));
         let statement = expand(statement);
         count += 1;
         let began = Instant::now();
         let outcome = runner.execute(&statement);
         let took = began.elapsed();
-        let as_expected = match expected {
+        let is_expected = match expected {
             "refused" => matches!(outcome, Outcome::RuntimeError(_) | Outcome::TypeError(_)),
             "stopped" => matches!(outcome, Outcome::Timeout(_)),
             "runs" => outcome.executes(),
             "ends" => true,
-            other => panic!("{name}: what is {other}?"),
+            other => panic!("{name}: `{other}` is not an expected outcome"),
         };
-        if !as_expected {
-            wrong.push(format!("{}: {outcome:.200} instead of {expected}", start(&statement)));
+        if !is_expected {
+            let found = shortened(&outcome.to_string());
+            failures.push(format!("{}: {found} instead of {expected}", shortened(&statement)));
         }
         if took > limits.time + Duration::from_millis(800) {
-            wrong.push(format!("{}: took {took:?}", start(&statement)));
+            failures.push(format!("{}: took {took:?}", shortened(&statement)));
         }
         if took > limits.time {
-            eprintln!("{took:?} {} {}", start(&statement), start(&outcome.to_string()));
+            eprintln!("{took:?} {} {}", shortened(&statement), shortened(&outcome.to_string()));
         }
     }
-    // After all that, the same runner still answers.
+    // The runner still works after all that.
     let table = if name == "hostile_schema.tsv" { "victim" } else { "artist" };
     assert_eq!(
         runner.execute(&format!("SELECT count(*) FROM {table}")),
@@ -142,34 +143,34 @@ fn run_corpus(name: &str, test: &TestDatabase) -> (usize, Vec<String>) {
     for stolen in ["stolen", "stolen.db", "other.db", "/tmp/xpr-attack-stolen.db"] {
         assert!(!Path::new(stolen).exists(), "{name} made {stolen}");
     }
-    (count, wrong)
+    (count, failures)
 }
 
 #[test]
-fn no_statement_of_the_corpus_does_harm() {
+fn hostile_statements_do_no_harm() {
     let world = TestDatabase::new(WORLD);
     let mut count = 0;
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for name in ["writes.tsv", "statements.tsv", "reach.tsv", "bombs.tsv", "literals.tsv", "names.tsv"] {
-        let (statements, failures) = run_corpus(name, &world);
+        let (statements, more) = run_statements(name, &world);
         count += statements;
-        wrong.extend(failures);
+        failures.extend(more);
     }
-    assert!(wrong.is_empty(), "{} of {count} went wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} of {count} failed:\n{}", failures.len(), failures.join("\n"));
     assert!(count >= 150, "{count} statements");
 }
 
 #[test]
-fn no_schema_does_harm() {
+fn a_hostile_schema_does_no_harm() {
     let began = Instant::now();
     let test = hostile_schema();
-    let (_, wrong) = run_corpus("hostile_schema.tsv", &test);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let (_, failures) = run_statements("hostile_schema.tsv", &test);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[test]
-fn limits_are_held_and_steps_are_the_same_every_time() {
+fn limits_stop_queries_and_steps_are_deterministic() {
     let world = TestDatabase::new(WORLD);
     let endless = "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d";
     let limits = QueryLimits { steps: u64::MAX, time: Duration::from_millis(100), ..QueryLimits::default() };
@@ -179,7 +180,7 @@ fn limits_are_held_and_steps_are_the_same_every_time() {
     assert_eq!(outcome, Outcome::Timeout("stopped: more time than allowed".to_owned()));
     assert!(took < Duration::from_secs(1), "{took:?}");
 
-    // Whatever ran before, a number of steps is enough or it is not.
+    // Whether a number of steps is enough does not depend on what ran before.
     let query = "SELECT sum(a.n) FROM numbers a, numbers b WHERE b.n < 20";
     let enough = |steps: u64, warm: bool| {
         let mut runner =
@@ -196,25 +197,24 @@ fn limits_are_held_and_steps_are_the_same_every_time() {
     }
     assert!(low > 1000 && enough(high, true) && !enough(low, true), "{low}");
 
-    let tight = |limits: QueryLimits, query: &str| world.runner(limits).execute(query).to_string();
-    // With time enough: on a busy machine the clock would be first.
+    // The time is long enough for a busy machine, so that the other limits come first.
     let limits = QueryLimits { time: Duration::from_secs(60), ..QueryLimits::default() };
-    assert_eq!(
-        tight(QueryLimits { rows: 999, ..limits }, "SELECT n FROM numbers"),
-        "error\tstopped: more rows than allowed"
-    );
-    assert!(tight(QueryLimits { rows: 1000, ..limits }, "SELECT n FROM numbers").starts_with("value"));
-    assert_eq!(
-        tight(QueryLimits { output: 999, ..limits }, "SELECT n FROM numbers"),
-        "error\tstopped: more output than allowed"
-    );
-    assert_eq!(
-        tight(
-            QueryLimits { memory: 1 << 20, ..limits },
-            "SELECT a.n FROM numbers a, numbers b ORDER BY a.n * b.n LIMIT 100000"
-        ),
-        "error\tstopped: more memory than allowed"
-    );
+    let numbers = "SELECT n FROM numbers";
+    let sorted = "SELECT a.n FROM numbers a, numbers b ORDER BY a.n * b.n LIMIT 100000";
+    for (limits, query, exceeded) in [
+        (QueryLimits { rows: 999, ..limits }, numbers, Some("rows")),
+        (QueryLimits { rows: 1000, ..limits }, numbers, None),
+        (QueryLimits { output: 999, ..limits }, numbers, Some("output")),
+        (QueryLimits { memory: 1 << 20, ..limits }, sorted, Some("memory")),
+    ] {
+        let outcome = world.runner(limits).execute(query);
+        match exceeded {
+            Some(what) => {
+                assert_eq!(outcome, Outcome::Timeout(format!("stopped: more {what} than allowed")));
+            }
+            None => assert_eq!(outcome.grade(), "value"),
+        }
+    }
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn damaged_files_are_errors() {
     for length in (0..whole.len()).step_by(whole.len() / 60) {
         try_it(&whole[..length]);
     }
-    // A fixed sequence of odd places: header, schema and rows alike.
+    // A fixed sequence of pseudorandom positions, in the header, the schema and the rows.
     let mut state: u64 = 7;
     let mut next = move |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -257,13 +257,13 @@ fn damaged_files_are_errors() {
         }
         try_it(&bytes);
     }
-    assert!(opened > 20, "only {opened} could be opened; the damage is too coarse to test anything");
+    assert!(opened > 20, "only {opened} could be opened, so the damage is too coarse to test queries");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the text, there is an outcome, and the database stays as it is.
+    /// Running any text does not panic and leaves the database unchanged.
     #[test]
     fn any_text_has_an_outcome(text in "\\PC{0,60}|[SELCTFROMwhere'\"`;*()\\[\\]/\\-=0-9a-z ,.]{0,80}") {
         thread_local! {
@@ -280,9 +280,9 @@ proptest! {
         });
     }
 
-    /// Words of the language in any order.
+    /// Running SQL words in any order does not panic and does not run out of memory.
     #[test]
-    fn any_words_have_an_outcome(words in prop::collection::vec(prop::sample::select(vec![
+    fn any_sequence_of_words_has_an_outcome(words in prop::collection::vec(prop::sample::select(vec![
         "SELECT", "FROM", "WHERE", "artist", "album", "name", "id", "numbers", "n", "*", "(", ")", ",", "=", "count", "max",
         "ORDER", "BY", "GROUP", "HAVING", "LIMIT", "1", "'x'", "UNION", "WITH", "AS", "a", "JOIN", "ON", "NOT", "IN",
         "LIKE", "BETWEEN", "AND", "CASE", "WHEN", "END", "OVER", "VALUES", "DISTINCT", ".", "||", "-", "NULL", "EXISTS",

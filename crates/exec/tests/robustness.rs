@@ -1,10 +1,10 @@
-//! Programs from nowhere: whatever they are, a run ends within its limits and says what came of it.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+//! Random programs on knowledge bases: every run ends within its limits and has an outcome.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use xpr_exec::{
-    Builder, Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Outcome, Runner, overnight,
+    Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Outcome, Runner, SymbolPhrase, overnight,
 };
 use xpr_lang::lambda_dcs::{Form, LambdaDcs};
 use xpr_lang::{Action, Derivation, Environment, Grammar, Language, Program};
@@ -14,7 +14,8 @@ fn worlds() -> &'static [KnowledgeBase] {
     WORLDS.get_or_init(|| overnight::WORLDS.into_iter().filter_map(overnight::world).collect())
 }
 
-/// A program of the grammar, each choice taken from `choices`; short ways out when they run dry.
+/// Returns a program of the grammar. The actions are chosen by `choices`, and after the last of them so that the program
+/// is short.
 fn random_program(grammar: &Grammar, choices: &[u32]) -> Program {
     let mut derivation = Derivation::new(grammar);
     let mut actions = Vec::new();
@@ -42,16 +43,16 @@ fn random_program(grammar: &Grammar, choices: &[u32]) -> Program {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Program → text → program is the identity for every well-typed program, and all of them run.
+    /// Program → text → program is the identity for every program of the grammar, and running one does not panic.
     #[test]
-    fn programs_of_the_grammar_survive_their_text(
+    fn programs_of_the_grammar_are_read_back_from_their_text(
         world in 0..8usize,
         choices in prop::collection::vec(any::<u32>(), 0..40),
     ) {
         let world = &worlds()[world];
         let language = LambdaDcs::new();
         let phrases = ["( number 2 )", "( number 3 en.inch )", "( date 2004 -1 -1 )", "( time 10 0 )"]
-            .map(|symbol| xpr_exec::Phrase { symbol: symbol.into(), phrase: symbol.into() });
+            .map(|symbol| SymbolPhrase { symbol: symbol.into(), phrase: symbol.into() });
         let environment = KnowledgeBaseEnvironment::new(world, &language, &phrases);
         let grammar = language.signatures().grammar(environment.items()).unwrap();
         let program = random_program(&grammar, &choices);
@@ -61,9 +62,9 @@ proptest! {
         let _ = Runner::new(world, Limits::default()).execute(&text);
     }
 
-    /// Forms made of the right words in any order: no panic, and buffers carry nothing over.
+    /// Running a random form does not panic, and its outcome does not depend on what ran before.
     #[test]
-    fn absurd_programs_do_no_harm(
+    fn outcomes_do_not_depend_on_earlier_runs(
         world in 0..8usize,
         texts in prop::collection::vec(absurd_form(), 1..6),
     ) {
@@ -75,9 +76,9 @@ proptest! {
         }
     }
 
-    /// Tight limits end a run early, with the same kind of word.
+    /// A run within tight limits has the outcome of a free run, or is stopped.
     #[test]
-    fn limits_hold(text in absurd_form(), steps in 0..200u64, elements in 0..50usize) {
+    fn limits_only_stop_runs(text in absurd_form(), steps in 0..200u64, elements in 0..50usize) {
         let limits = Limits { steps, elements, output: 100 };
         let limited = Runner::new(&worlds()[2], limits).execute(&text);
         let free = Runner::new(&worlds()[2], Limits::default()).execute(&text);
@@ -85,7 +86,7 @@ proptest! {
     }
 }
 
-/// Forms with every function, keyword and kind of value, well-formed but otherwise at random.
+/// Generates random well-formed forms with every function, keyword and kind of value.
 fn absurd_form() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "en.meeting",
@@ -163,16 +164,16 @@ fn absurd_form() -> impl Strategy<Value = String> {
 fn runaway_programs_are_stopped() {
     let calendar = &worlds()[2];
     let mut runner = Runner::new(calendar, Limits::default());
-    // Lists that multiply: 60 meetings' lengths are 3 numbers, then 9, 81, 6,561, …
+    // The list grows by squaring: the lengths of 60 meetings are 3 numbers, then 9, 81, 6,561, …
     let lengths = "( call SW.getProperty ( call SW.getProperty ( call SW.singleton en.meeting ) ( string !type ) ) \
                    ( string length ) )";
     let mut text = lengths.to_owned();
     for _ in 0..6 {
         text = format!("( ( lambda x ( call SW.arithOp ( string + ) ( var x ) ( var x ) ) ) {text} )");
     }
-    assert_eq!(runner.execute(&text).to_string(), "error\tstopped: more steps than allowed");
+    assert_eq!(runner.execute(&text), Outcome::Timeout("stopped: more steps than allowed".into()));
 
-    // A long name, printed over and over.
+    // A long name is printed over and over.
     let name = format!("en.x.{}", "a".repeat(100_000));
     let mut text = format!("( call SW.concat {name} en.x.b )");
     for _ in 0..12 {
@@ -181,13 +182,13 @@ fn runaway_programs_are_stopped() {
         );
     }
     let outcome = runner.execute(&format!("( call SW.listValue {text} )"));
-    assert!(matches!(outcome, Outcome::Timeout(_)), "{outcome:?}");
+    assert_eq!(outcome.grade(), "timeout", "{outcome:?}");
 }
 
 #[test]
-fn own_triples_are_read_with_errors_that_name_the_line() {
+fn triples_are_read_and_errors_name_the_line() {
     let good = "en.city.rome\ttype\ten.city\nen.city.rome\tinhabitants\t(number 2.8e6)\n\nen.city.rome\tpi\t(number 3.14159265358979)\n";
-    let world = Builder::read(good).unwrap();
+    let world = KnowledgeBase::read_triples(good).unwrap();
     let lines: Vec<String> = world.triple_lines().collect();
     assert_eq!(lines[2], "(name en.city.rome)\tpi\t(number 3.14159265358979)");
     let mut runner = Runner::new(&world, Limits::default());
@@ -202,7 +203,10 @@ fn own_triples_are_read_with_errors_that_name_the_line() {
             "en.a.b\ttype\ten.a\nx\tp\ten.a.b",
             "line 2: (name x) has no type; the name of an entity has its type before the last dot: en.person.alice",
         ),
-        ("en.a.b\t!p\ten.a.b", "line 1: `!p` cannot name a property: `!` marks one that is read backwards"),
+        (
+            "en.a.b\t!p\ten.a.b",
+            "line 1: `!p` cannot name a property: a name is not empty and does not begin with `!`, which marks inverses",
+        ),
         ("en.a.b\tp\t(number x)", "line 1: object: column 9: `x` is not a number"),
         (
             "en.a.b\tp\t(list)",
@@ -215,20 +219,20 @@ fn own_triples_are_read_with_errors_that_name_the_line() {
         ),
     ];
     for (text, expected) in cases {
-        assert_eq!(Builder::read(text).unwrap_err().to_string(), expected);
+        assert_eq!(KnowledgeBase::read_triples(text).unwrap_err().to_string(), expected);
     }
 }
 
 #[test]
-fn a_world_without_types_can_still_be_asked() {
-    let world = Builder::read("en.a.b\tp\ten.a.c").unwrap();
+fn a_knowledge_base_without_types_has_a_grammar() {
+    let world = KnowledgeBase::read_triples("en.a.b\tp\ten.a.c").unwrap();
     let mut runner = Runner::new(&world, Limits::default());
     assert_eq!(
-        runner.execute("( call SW.domain ( string p ) )").to_string(),
-        "error\tthere is no entity en.a"
+        runner.execute("( call SW.domain ( string p ) )"),
+        Outcome::RuntimeError("there is no entity en.a".into())
     );
     let environment = KnowledgeBaseEnvironment::new(&world, &LambdaDcs::new(), &[]);
-    let error = LambdaDcs::new().signatures().grammar(environment.items());
-    // Properties have a domain, so a program can be written even here.
-    assert!(error.is_ok());
+    // Programs can use the domain of a property.
+    let grammar = LambdaDcs::new().signatures().grammar(environment.items());
+    assert!(grammar.is_ok());
 }

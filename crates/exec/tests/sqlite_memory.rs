@@ -1,9 +1,10 @@
-//! Memory after many runs. The only test in its process, as it looks at all of the memory there.
+//! Memory after many runs. It is the only test of its file because it measures the memory of the whole process.
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
-mod databases;
+mod support;
 
-use databases::TestDatabase;
+use support::TestDatabase;
 use xpr_exec::Executor;
 use xpr_exec::sqlite::QueryLimits;
 
@@ -14,17 +15,17 @@ const WORLD: &str = "
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO numbers SELECT i FROM n;
 ";
 
-/// Bytes of memory that this process holds.
-fn resident() -> Option<usize> {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
-    Some(pages.split_whitespace().nth(1)?.parse::<usize>().ok()? * 4096)
+/// Returns the resident memory of this process in bytes.
+fn resident() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
 #[test]
 fn memory_does_not_grow_with_the_number_of_runs() {
     let world = TestDatabase::new(WORLD);
     let mut runner = world.runner(QueryLimits::default());
-    // Many more by hand: `XPR_RUNS=250000 cargo test --release -p xpr-exec --test sqlite_memory`.
+    // For more runs: `XPR_RUNS=250000 cargo test --release -p xpr-exec --test sqlite_memory`.
     let times = std::env::var("XPR_RUNS").ok().and_then(|times| times.parse().ok()).unwrap_or(10_000);
     let mut run = |times: usize| {
         for time in 0..times {
@@ -36,9 +37,9 @@ fn memory_does_not_grow_with_the_number_of_runs() {
         }
     };
     run(2000);
-    let Some(before) = resident() else { return };
+    let before = resident();
     run(times);
-    let after = resident().unwrap();
+    let after = resident();
     eprintln!("{before} bytes after {} runs, {after} after {} more", 4 * 2000, 4 * times);
     assert!(after < before + before / 20 + (1 << 20), "{before} bytes, then {after}");
 }

@@ -1,12 +1,12 @@
-//! Values that questions mean, in invented databases and in GeoQuery's.
+//! Values that questions may mean, in small databases and in that of GeoQuery.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
-mod databases;
+mod support;
 
-use databases::{TestDatabase, geography};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use support::{TestDatabase, data_folder};
 use xpr_exec::sqlite::{Database, DatabaseError, ValueCandidate, ValueIndex, ValueLimits};
 use xpr_lang::sql::Schema;
 
@@ -35,7 +35,7 @@ const CITIES: &str = "
 ";
 
 #[test]
-fn words_mean_values() {
+fn words_of_a_question_find_values() {
     let test = TestDatabase::new(CITIES);
     let (schema, index) = index(&test.open(), ValueLimits::default());
     let cases: [(&str, &[&str]); 9] = [
@@ -74,16 +74,16 @@ fn words_mean_values() {
 }
 
 #[test]
-fn each_literal_is_there_once_with_all_its_columns() {
+fn each_literal_occurs_once_with_all_its_columns() {
     let test = TestDatabase::new(CITIES);
     let (_, index) = index(&test.open(), ValueLimits::default());
-    let shown: Vec<String> = index
+    let values: Vec<String> = index
         .values("is 734 or 3.5 in New York, or new york")
         .iter()
         .map(|value| format!("{} said {:?} in {} columns", value.literal, value.phrase, value.columns.len()))
         .collect();
     assert_eq!(
-        shown,
+        values,
         [
             "3.5 said \"3 5\" in 0 columns",
             "'New York' said \"new york\" in 2 columns",
@@ -95,7 +95,7 @@ fn each_literal_is_there_once_with_all_its_columns() {
 }
 
 #[test]
-fn an_index_is_no_larger_than_it_may_be() {
+fn an_index_stays_within_its_limits() {
     let test = TestDatabase::new(
         "CREATE TABLE large (id INTEGER PRIMARY KEY, name TEXT, story TEXT, few INT);
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
@@ -111,8 +111,8 @@ fn an_index_is_no_larger_than_it_may_be() {
 
     let (schema, index) = index(&database, ValueLimits::default());
     assert_eq!(index.len(), 50_000);
-    let partly_known: Vec<u32> = index.partly_known().iter().map(|id| id.column).collect();
-    assert_eq!(partly_known, [0, 1], "too many numbers, and too many texts");
+    let incomplete: Vec<u32> = index.incomplete_columns().iter().map(|id| id.column).collect();
+    assert_eq!(incomplete, [0, 1], "too many numbers, and too many texts");
     let found = index.candidates("where is name 777 with 6");
     assert_eq!(line(&schema, &found[0]), "Exact Cell name 777 2..4 large.name");
     assert!(found.iter().any(|candidate| line(&schema, candidate) == "Exact Number 6 5..6 large.few"));
@@ -123,9 +123,9 @@ fn an_index_is_no_larger_than_it_may_be() {
 }
 
 #[test]
-fn values_of_geoquery() {
-    let Some(folder) = geography() else { return };
-    let database = Database::open(folder.join("geography.sqlite")).unwrap();
+#[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
+fn questions_of_geoquery_find_their_values() {
+    let database = Database::open(data_folder("geography").join("geography.sqlite")).unwrap();
     let (schema, index) = index(&database, ValueLimits::default());
     let best = |question: &str| line(&schema, &index.candidates(question)[0]);
     assert_eq!(
@@ -150,9 +150,9 @@ fn values_of_geoquery() {
 }
 
 proptest! {
-    /// Positions are those of the parser's words, whatever the question.
+    /// The spans of candidates are spans of the question's words, whatever the question.
     #[test]
-    fn any_question_has_candidates_in_its_words(question in "\\PC{0,80}|([a-zİß0-9,.\\-]{1,6} ){0,12}|(twenty|hundred|and|million|one|a|jan|3|2015|first|th| |,|-){0,20}") {
+    fn candidates_are_within_the_words_of_the_question(question in "\\PC{0,80}|([a-zİß0-9,.\\-]{1,6} ){0,12}|(twenty|hundred|and|million|one|a|jan|3|2015|first|th| |,|-){0,20}") {
         thread_local! {
             static INDEX: ValueIndex = index(&TestDatabase::new(CITIES).open(), ValueLimits::default()).1;
         }

@@ -1,115 +1,128 @@
-//! Answers: sorted and printed as SEMPRE does.
+//! Answers, sorted and printed as SEMPRE does.
 
 use super::ValueId;
 use super::builder::java_order;
-use super::machine::{Machine, Result, fault};
-use super::plan::{Foreign, List, Local, LocalType, Object};
-use crate::value::write_number;
-use crate::{Fault, Value};
-use xpr_lang::lambda_dcs::write_leaf;
+use super::machine::{Machine, Result, runtime_error};
+use super::plan::{ListRef, LocalContent, LocalType, LocalValue, StackEntry};
+use crate::value::{write_number, write_quantity, write_string};
+use crate::{Fault, KbValue};
 
 impl Machine<'_> {
-    /// Appends the answer of the last run.
+    /// Appends the answer of the last run to `out`.
     pub(super) fn write_answer(&self, out: &mut String) -> Result<()> {
         let limit = out.len() + self.limits.output;
-        match self.run.answer {
-            Some(answer) => self.write_object(out, answer, limit),
+        match self.state.answer {
+            Some(answer) => self.write_entry(out, answer, limit),
             None => Ok(()),
         }
     }
 
-    /// Nulls can be in a list but not in an answer.
-    pub(super) fn check_elements(&self, list: List) -> Result<()> {
+    /// Returns an error if there is a null in a list: it may be there during a run, but not in an answer.
+    pub(super) fn check_elements(&self, list: ListRef) -> Result<()> {
         for &id in self.slice(list) {
             match self.local(id).map(|local| &local.content) {
-                Some(Foreign::RawNull | Foreign::RawText(None)) => {
-                    return fault("there is a null in the answer".into());
+                Some(LocalContent::RawNull | LocalContent::RawText(None)) => {
+                    return runtime_error("there is a null in the answer".into());
                 }
-                Some(Foreign::RawList(list)) => self.check_elements(*list)?,
+                Some(LocalContent::RawList(list)) => self.check_elements(*list)?,
                 _ => {}
             }
         }
         Ok(())
     }
 
-    pub(super) fn list_value(&mut self, object: Object) -> Result<Object> {
-        let list = match object {
-            Object::List(list) => {
+    /// `SW.listValue`: turns what the program computed into a sorted list that is a value.
+    pub(super) fn list_value(&mut self, entry: StackEntry) -> Result<StackEntry> {
+        let list = match entry {
+            StackEntry::List(list) => {
                 self.check_elements(list)?;
                 self.sorted(list)?
             }
-            Object::Value(id) => match self.local(id) {
-                Some(Local { content: Foreign::ListValue(_), .. }) => return Ok(object),
+            StackEntry::Value(id) => match self.local(id) {
+                Some(LocalValue { content: LocalContent::ListValue(_), .. }) => return Ok(entry),
                 _ => self.list_of(id)?,
             },
-            Object::Text(text) => match self.text(text) {
-                Some(string) => {
-                    let value = Value::Text(Some(string.to_owned()));
-                    let value = self.add_local(Foreign::Value(value), LocalType::None)?;
+            StackEntry::String(string) => match self.string(string) {
+                Some(text) => {
+                    let value = KbValue::Text(Some(text.to_owned()));
+                    let value = self.add_local(LocalContent::Value(value), LocalType::None)?;
                     self.list_of(value)?
                 }
-                None => return fault("SW.listValue of a null string".into()),
+                None => return runtime_error("SW.listValue of a null string".into()),
             },
-            Object::Boolean(value) => {
+            StackEntry::Boolean(value) => {
                 let ty = LocalType::Known(self.world.boolean);
-                let value = self.add_local(Foreign::Value(Value::Boolean(value)), ty)?;
+                let value = self.add_local(LocalContent::Value(KbValue::Boolean(value)), ty)?;
                 self.list_of(value)?
             }
-            Object::Integer(count) => {
-                let value = Value::number(count, Some("count"));
+            StackEntry::Integer(count) => {
+                let value = KbValue::number(count, Some("count"));
                 let ty = self.world.local_type("count_number");
-                let value = self.add_local(Foreign::Value(value), ty)?;
+                let value = self.add_local(LocalContent::Value(value), ty)?;
                 self.list_of(value)?
             }
-            Object::Null => return fault("SW.listValue of the superlative of nothing".into()),
-            Object::Form(oddity) => return fault(self.plan.oddities[oddity as usize].to_string()),
+            StackEntry::Null => {
+                return runtime_error("SW.listValue of a superlative over an empty list".into());
+            }
+            StackEntry::Invalid(message) => return self.invalid(message),
         };
-        Ok(Object::Value(self.add_local(Foreign::ListValue(list), LocalType::OfFirst)?))
+        Ok(StackEntry::Value(self.add_local(LocalContent::ListValue(list), LocalType::OfFirst)?))
     }
 
-    /// The list, sorted by printed form.
-    fn sorted(&mut self, list: List) -> Result<List> {
+    /// Returns a copy of the list, sorted by printed form.
+    fn sorted(&mut self, list: ListRef) -> Result<ListRef> {
         let len = list.len as usize;
         self.spend(2 * len)?;
         self.reserve(len)?;
-        let start = self.run.elements.len();
+        let start = self.state.elements.len();
         self.append(list);
-        let own = self.world.values.len() as ValueId;
-        let words = self.world.values.len().div_ceil(64);
-        let run = &mut *self.run;
-        let elements = &mut run.elements[start..];
-        if elements.iter().all(|&id| id < own) {
-            // Few enough values that a set of ranks, read in order, beats sorting.
-            if words <= 2 * len && len > 4 {
-                run.ranks.resize(words, 0);
-                let mut is_set = true;
-                for &id in elements.iter() {
-                    let rank = self.world.ranks[id as usize];
-                    let word = &mut run.ranks[rank as usize / 64];
-                    is_set &= *word >> (rank % 64) & 1 == 0;
-                    *word |= 1 << (rank % 64);
-                }
-                let mut place = 0;
-                for (index, word) in run.ranks.iter_mut().enumerate() {
-                    let mut bits = std::mem::take(word);
-                    while bits != 0 && is_set {
-                        let rank = index * 64 + bits.trailing_zeros() as usize;
-                        elements[place] = self.world.by_rank[rank];
-                        place += 1;
-                        bits &= bits - 1;
-                    }
-                }
-                if is_set {
-                    return Ok(self.list_from(start));
-                }
+        let world = self.world;
+        if self.state.elements[start..].iter().all(|&id| (id as usize) < world.values.len()) {
+            if !self.sort_by_rank_set(start) {
+                self.state.elements[start..].sort_by_key(|&id| world.ranks[id as usize]);
             }
-            elements.sort_by_key(|&id| self.world.ranks[id as usize]);
-            return Ok(self.list_from(start));
+        } else {
+            self.sort_by_printing(start)?;
         }
-        let mut printed = Vec::with_capacity(len);
+        Ok(self.list_from(start))
+    }
+
+    /// Sorts the elements from `start` on, all of the knowledge base, by adding their ranks to a bit set and reading it
+    /// in order. That is faster than sorting if the set is small compared to the list. Returns false, with the
+    /// elements unchanged, if it is not, or if an element occurs twice.
+    fn sort_by_rank_set(&mut self, start: usize) -> bool {
+        let words = self.world.values.len().div_ceil(64);
+        let state = &mut *self.state;
+        let elements = &mut state.elements[start..];
+        if words > 2 * elements.len() || elements.len() <= 4 {
+            return false;
+        }
+        state.ranks.resize(words, 0);
+        let mut is_distinct = true;
+        for &id in elements.iter() {
+            let rank = self.world.ranks[id as usize];
+            let word = &mut state.ranks[rank as usize / 64];
+            is_distinct &= *word >> (rank % 64) & 1 == 0;
+            *word |= 1 << (rank % 64);
+        }
+        let mut position = 0;
+        for (index, word) in state.ranks.iter_mut().enumerate() {
+            let mut bits = std::mem::take(word);
+            while bits != 0 && is_distinct {
+                let rank = index * 64 + bits.trailing_zeros() as usize;
+                elements[position] = self.world.by_rank[rank];
+                position += 1;
+                bits &= bits - 1;
+            }
+        }
+        is_distinct
+    }
+
+    /// Sorts the elements from `start` on by printing each of them.
+    fn sort_by_printing(&mut self, start: usize) -> Result<()> {
+        let mut printed = Vec::with_capacity(self.state.elements.len() - start);
         let mut total = 0;
-        for index in start..start + len {
-            let id = self.run.elements[index];
+        for &id in &self.state.elements[start..] {
             let mut text = String::new();
             self.write_value(&mut text, id, self.limits.output)?;
             total += text.len();
@@ -119,17 +132,17 @@ impl Machine<'_> {
             printed.push((text, id));
         }
         printed.sort_by(|left, right| java_order(&left.0, &right.0));
-        for (place, (_, id)) in self.run.elements[start..].iter_mut().zip(printed) {
-            *place = id;
+        for (element, (_, id)) in self.state.elements[start..].iter_mut().zip(printed) {
+            *element = id;
         }
-        Ok(self.list_from(start))
+        Ok(())
     }
 
-    /// A value as messages show it, shortened if need be.
+    /// Returns a value as messages show it, cut off if it is long.
     #[cold]
-    pub(super) fn shown(&self, id: ValueId) -> String {
+    pub(super) fn describe(&self, id: ValueId) -> String {
         let mut text = String::new();
-        // Cut off rather than written out: a list can be long.
+        // Exceeding the limit is fine: the text is cut off below.
         let _ = self.write_value(&mut text, id, 200);
         if text.chars().count() > 100 {
             text = text.chars().take(99).chain(['…']).collect();
@@ -137,29 +150,27 @@ impl Machine<'_> {
         text
     }
 
-    fn write_object(&self, out: &mut String, object: Object, limit: usize) -> Result<()> {
-        match object {
-            Object::List(list) => self.write_list(out, list, limit),
-            Object::Value(id) => self.write_value(out, id, limit),
-            Object::Text(text) => {
-                out.push_str("(string ");
-                write_leaf(out, self.text(text));
-                out.push(')');
+    fn write_entry(&self, out: &mut String, entry: StackEntry, limit: usize) -> Result<()> {
+        match entry {
+            StackEntry::List(list) => self.write_list(out, list, limit),
+            StackEntry::Value(id) => self.write_value(out, id, limit),
+            StackEntry::String(string) => {
+                write_string(out, self.string(string));
                 Ok(())
             }
-            Object::Boolean(value) => {
-                Value::Boolean(value).write(out);
+            StackEntry::Boolean(value) => {
+                KbValue::Boolean(value).write(out);
                 Ok(())
             }
-            Object::Integer(value) => {
-                Value::number(value, None).write(out);
+            StackEntry::Integer(value) => {
+                KbValue::number(value, None).write(out);
                 Ok(())
             }
-            Object::Null | Object::Form(_) => Ok(()),
+            StackEntry::Null | StackEntry::Invalid(_) => Ok(()),
         }
     }
 
-    fn write_list(&self, out: &mut String, list: List, limit: usize) -> Result<()> {
+    fn write_list(&self, out: &mut String, list: ListRef, limit: usize) -> Result<()> {
         out.push_str("(list");
         for &id in self.slice(list) {
             out.push(' ');
@@ -174,25 +185,18 @@ impl Machine<'_> {
             return Err(Fault::Limit("output"));
         }
         match self.local(id).map(|local| &local.content) {
-            None => out.push_str(self.world.printed(id)),
-            Some(Foreign::Value(value)) => value.write(out),
-            Some(Foreign::Number(value, unit)) => {
-                out.push_str("(number ");
-                write_number(out, *value);
-                if let Some(unit) = unit.and_then(|unit| self.unit(unit)) {
-                    out.push(' ');
-                    write_leaf(out, Some(&unit));
-                }
-                out.push(')');
+            None => out.push_str(self.world.printed.get(id)),
+            Some(LocalContent::Value(value)) => value.write(out),
+            Some(LocalContent::Number(value, unit)) => {
+                let unit = unit.and_then(|unit| self.unit(unit));
+                write_quantity(out, *value, unit.as_deref(), write_number);
             }
-            Some(Foreign::ListValue(list) | Foreign::RawList(list)) => self.write_list(out, *list, limit)?,
-            Some(Foreign::RawText(text)) => {
-                out.push_str("(string ");
-                write_leaf(out, text.as_deref());
-                out.push(')');
+            Some(LocalContent::ListValue(list) | LocalContent::RawList(list)) => {
+                self.write_list(out, *list, limit)?;
             }
-            Some(Foreign::RawBoolean(value)) => Value::Boolean(*value).write(out),
-            Some(Foreign::RawNull) => out.push_str("null"),
+            Some(LocalContent::RawText(text)) => write_string(out, text.as_deref()),
+            Some(LocalContent::RawBoolean(value)) => KbValue::Boolean(*value).write(out),
+            Some(LocalContent::RawNull) => out.push_str("null"),
         }
         Ok(())
     }

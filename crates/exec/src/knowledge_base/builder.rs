@@ -1,49 +1,70 @@
-//! Putting a knowledge base together, triple by triple.
+//! Building a knowledge base from triples.
 
-use super::{KnowledgeBase, Property, PropertyId, TypeId, TypeName, ValueId};
-use crate::Value;
+use super::{KnowledgeBase, PrintedForms, Property, PropertyId, TypeName, ValueId, ValueLookup, ValueTypeId};
+use crate::KbValue;
 use crate::value::{UNITLESS, number_type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use thiserror::Error;
 use xpr_lang::lambda_dcs::Form;
 
-/// Why a line is not a triple.
+/// An error in a file of triples.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line}: {message}")]
 pub struct TripleError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub message: String,
 }
 
-/// A knowledge base in the making.
+/// The objects of a property are found with an array from its least to its greatest subject if that has at most
+/// `DENSE_FACTOR` entries per subject and [`DENSE_SPAN`] more, and else with a hash table. This affects speed and
+/// memory only.
+const DENSE_FACTOR: usize = 8;
+/// See [`DENSE_FACTOR`].
+const DENSE_SPAN: usize = 256;
+
+/// A builder of a [`KnowledgeBase`], to which triples are added one by one.
+///
+/// ```
+/// use xpr_exec::{KbValue, KnowledgeBaseBuilder};
+///
+/// let mut builder = KnowledgeBaseBuilder::new();
+/// builder.insert(&KbValue::name("en.city.rome"), "founded", &KbValue::Date { year: -753, month: 4, day: 21 })?;
+/// let world = builder.finish();
+/// assert_eq!(world.triple_lines().next().as_deref(), Some("(name en.city.rome)\tfounded\t(date -753 4 21)"));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Default)]
-pub struct Builder {
-    values: Vec<Value>,
-    types: Vec<TypeId>,
+pub struct KnowledgeBaseBuilder {
+    values: Vec<KbValue>,
+    types: Vec<ValueTypeId>,
     ids: FxHashMap<String, ValueId>,
     type_names: Vec<Box<str>>,
-    type_ids: FxHashMap<Box<str>, TypeId>,
-    properties: Vec<(Box<str>, TypeId, TypeId)>,
+    type_ids: FxHashMap<Box<str>, ValueTypeId>,
+    /// Each property is followed by its inverse.
+    properties: Vec<DeclaredProperty>,
     property_ids: FxHashMap<Box<str>, PropertyId>,
     triples: Vec<(ValueId, PropertyId, ValueId)>,
 }
 
-impl Builder {
-    /// A knowledge base of which nothing is known yet.
-    pub fn new() -> Self {
-        Builder::default()
-    }
+/// A property, and the types of its subjects and objects.
+#[derive(Debug)]
+struct DeclaredProperty {
+    name: Box<str>,
+    subjects: ValueTypeId,
+    objects: ValueTypeId,
+}
 
-    /// Reads a triples file: a subject, a property and an object a line, tabs between; values as
-    /// SEMPRE prints them, or bare names. Empty lines are skipped.
+impl KnowledgeBase {
+    /// Reads the text of a triples file. Each line has a subject, a property and an object, separated by tabs. Values
+    /// are written as SEMPRE prints them, or as bare names. Empty lines are skipped.
     ///
     /// # Errors
-    /// If a line is not of that form.
-    pub fn read(text: &str) -> Result<KnowledgeBase, TripleError> {
-        let mut builder = Builder::new();
+    /// If a line is not a triple, or there are none.
+    pub fn read_triples(text: &str) -> Result<KnowledgeBase, TripleError> {
+        let mut builder = KnowledgeBaseBuilder::new();
         let mut form = Form::default();
         for (index, line) in text.lines().enumerate() {
             let error = |message: String| TripleError { line: index + 1, message };
@@ -60,7 +81,7 @@ impl Builder {
             };
             let mut value = |column: &str, text: &str| {
                 form.parse_into(text).map_err(|syntax| error(format!("{column}: {syntax}")))?;
-                let value = form.root().and_then(|root| Value::from_form(&form, root));
+                let value = form.root().and_then(|root| KbValue::from_form(&form, root));
                 value.ok_or_else(|| {
                     error(format!(
                         "{column}: `{text}` is not a value such as en.person.alice or (number 3 en.hour)"
@@ -75,19 +96,28 @@ impl Builder {
         }
         Ok(builder.finish())
     }
+}
 
-    /// Whether a value occurs in a triple so far.
-    pub fn contains(&self, value: &Value) -> bool {
+impl KnowledgeBaseBuilder {
+    /// Returns a builder without triples.
+    pub fn new() -> Self {
+        KnowledgeBaseBuilder::default()
+    }
+
+    /// Returns whether a value occurs in a triple added so far.
+    pub fn contains(&self, value: &KbValue) -> bool {
         self.ids.contains_key(&key(value))
     }
 
     /// Adds a triple.
     ///
     /// # Errors
-    /// If a value has no type, or the property a name that means something else.
-    pub fn insert(&mut self, subject: &Value, property: &str, object: &Value) -> Result<(), String> {
+    /// If a value has no type, or the name of the property is empty or that of an inverse.
+    pub fn insert(&mut self, subject: &KbValue, property: &str, object: &KbValue) -> Result<(), String> {
         if property.is_empty() || property.starts_with('!') {
-            return Err(format!("`{property}` cannot name a property: `!` marks one that is read backwards"));
+            return Err(format!(
+                "`{property}` cannot name a property: a name is not empty and does not begin with `!`, which marks inverses"
+            ));
         }
         let (subject, object) = (self.value(subject)?, self.value(object)?);
         let (subjects, objects) = (self.types[subject as usize], self.types[object as usize]);
@@ -97,19 +127,21 @@ impl Builder {
                 let id = self.properties.len() as PropertyId;
                 for name in [property.to_owned(), format!("!{property}")] {
                     self.property_ids.insert(name.as_str().into(), self.properties.len() as PropertyId);
-                    self.properties.push((name.into(), subjects, objects));
+                    self.properties.push(DeclaredProperty { name: name.into(), subjects, objects });
                 }
                 id
             }
         };
-        // The last triple decides, as in SEMPRE.
-        (self.properties[id as usize].1, self.properties[id as usize].2) = (subjects, objects);
-        (self.properties[id as usize + 1].1, self.properties[id as usize + 1].2) = (objects, subjects);
+        // As in SEMPRE, the last triple determines the types.
+        let index = id as usize;
+        (self.properties[index].subjects, self.properties[index].objects) = (subjects, objects);
+        (self.properties[index + 1].subjects, self.properties[index + 1].objects) = (objects, subjects);
         self.triples.push((subject, id, object));
         Ok(())
     }
 
-    fn value(&mut self, value: &Value) -> Result<ValueId, String> {
+    /// Returns the number of a value, which is added if it is new.
+    fn value(&mut self, value: &KbValue) -> Result<ValueId, String> {
         let key = key(value);
         if let Some(&id) = self.ids.get(&key) {
             return Ok(id);
@@ -125,8 +157,8 @@ impl Builder {
         }
         let id = self.values.len() as ValueId;
         self.values.push(match value {
-            // A description is a program's business.
-            Value::Name { id, .. } => Value::name(id.as_str()),
+            // Descriptions belong to programs.
+            KbValue::Name { id, .. } => KbValue::name(id.as_str()),
             other => other.clone(),
         });
         self.types.push(ty);
@@ -134,109 +166,37 @@ impl Builder {
         Ok(id)
     }
 
-    fn ty(&mut self, name: &str) -> TypeId {
+    /// Returns the number of a type, which is added if it is new.
+    fn ty(&mut self, name: &str) -> ValueTypeId {
         if let Some(&id) = self.type_ids.get(name) {
             return id;
         }
-        let id = self.type_names.len() as TypeId;
+        let id = self.type_names.len() as ValueTypeId;
         self.type_names.push(name.into());
         self.type_ids.insert(name.into(), id);
         id
     }
 
-    /// Compiles what was inserted.
+    /// Returns the knowledge base of the inserted triples.
     pub fn finish(mut self) -> KnowledgeBase {
         let unitless = self.ty(&number_type(None));
         let boolean = self.ty("en.boolean");
-
-        let mut printed = String::new();
-        let mut printed_starts = Vec::with_capacity(self.values.len() + 1);
-        for value in &self.values {
-            printed_starts.push(printed.len() as u32);
-            value.write(&mut printed);
-        }
-        printed_starts.push(printed.len() as u32);
-        let text = |id: ValueId| {
-            &printed[printed_starts[id as usize] as usize..printed_starts[id as usize + 1] as usize]
-        };
-        let mut by_rank: Vec<ValueId> = (0..self.values.len() as ValueId).collect();
-        by_rank.sort_by(|&left, &right| java_order(text(left), text(right)));
-        let mut ranks = vec![0; by_rank.len()];
-        for (rank, &value) in by_rank.iter().enumerate() {
-            ranks[value as usize] = rank as u32;
-        }
-
-        let mut names = FxHashMap::default();
-        let mut numbers = FxHashMap::default();
-        let mut dates = FxHashMap::default();
-        let mut times = FxHashMap::default();
-        let mut unit_types = FxHashMap::default();
-        for (id, value) in (0..).zip(&self.values) {
-            match value {
-                Value::Name { id: name, .. } => {
-                    names.insert(name.as_str().into(), id);
-                }
-                Value::Number { value, unit } => {
-                    let ty = self.types[id as usize];
-                    numbers.insert((value.to_bits(), ty), id);
-                    unit_types.insert(unit.as_deref().unwrap_or(UNITLESS).into(), ty);
-                }
-                Value::Date { year, month, day } => {
-                    dates.insert((*year, *month, *day), id);
-                }
-                Value::Time { hour, minute } => {
-                    times.insert((*hour, *minute), id);
-                }
-                Value::Boolean(_) | Value::Text(_) | Value::Url(_) => {}
-            }
-        }
-
-        let mut objects = Vec::with_capacity(2 * self.triples.len());
-        let mut pairs = 0;
-        let mut by_property = vec![Vec::new(); self.properties.len()];
-        for &(subject, property, object) in &self.triples {
-            by_property[property as usize].push((subject, object));
-            by_property[property as usize + 1].push((object, subject));
-        }
-        let properties = std::mem::take(&mut self.properties)
-            .into_iter()
-            .zip(by_property)
-            .map(|((name, subjects, values), triples)| {
-                let (property, property_pairs) = index(name, subjects, values, &triples, &mut objects);
-                pairs += property_pairs;
-                property
-            })
-            .collect();
-
-        let type_names = self
-            .type_names
-            .iter()
-            .map(|name| {
-                let is_moment = matches!(&**name, "en.date" | "en.time");
-                TypeName {
-                    name: name.clone(),
-                    is_numeric: is_moment || name.ends_with("number"),
-                    is_uncountable: is_moment || name.ends_with("_number"),
-                }
-            })
-            .collect();
+        let printed = print_all(&self.values);
+        let (ranks, by_rank) = rank(&printed);
+        let lookup = lookup_tables(&self.values, &self.types);
+        let PropertyTables { properties, objects, pairs } = index_properties(self.properties, &self.triples);
         KnowledgeBase {
             ranks,
             by_rank,
             degrees: self.values.iter().map(|value| value.degree().unwrap_or(f64::NAN)).collect(),
             has_degree: self.values.iter().map(|value| value.degree().is_some()).collect(),
-            is_name: self.values.iter().map(|value| matches!(value, Value::Name { .. })).collect(),
+            is_name: self.values.iter().map(|value| matches!(value, KbValue::Name { .. })).collect(),
             values: self.values,
             printed,
-            printed_starts,
             types: self.types,
-            names,
-            numbers,
-            dates,
-            times,
-            type_names,
+            lookup,
+            type_names: self.type_names.iter().map(|name| type_name(name)).collect(),
             type_ids: self.type_ids,
-            unit_types,
             unitless,
             boolean,
             properties,
@@ -248,11 +208,91 @@ impl Builder {
     }
 }
 
-/// What makes a value the same as another to a hash table: its printed form is too coarse for numbers.
-fn key(value: &Value) -> String {
+fn print_all(values: &[KbValue]) -> PrintedForms {
+    let mut printed = PrintedForms { text: String::new(), starts: Vec::with_capacity(values.len() + 1) };
+    for value in values {
+        printed.starts.push(printed.text.len() as u32);
+        value.write(&mut printed.text);
+    }
+    printed.starts.push(printed.text.len() as u32);
+    printed
+}
+
+/// Sorts values by their printed forms. Returns the rank of each value, and the value of each rank.
+fn rank(printed: &PrintedForms) -> (Vec<u32>, Vec<ValueId>) {
+    let mut by_rank: Vec<ValueId> = (0..printed.starts.len() as ValueId - 1).collect();
+    by_rank.sort_by(|&left, &right| java_order(printed.get(left), printed.get(right)));
+    let mut ranks = vec![0; by_rank.len()];
+    for (rank, &value) in by_rank.iter().enumerate() {
+        ranks[value as usize] = rank as u32;
+    }
+    (ranks, by_rank)
+}
+
+fn lookup_tables(values: &[KbValue], types: &[ValueTypeId]) -> ValueLookup {
+    let mut lookup = ValueLookup::default();
+    for (id, value) in (0..).zip(values) {
+        match value {
+            KbValue::Name { id: name, .. } => {
+                lookup.names.insert(name.as_str().into(), id);
+            }
+            KbValue::Number { value, unit } => {
+                let ty = types[id as usize];
+                lookup.numbers.insert((value.to_bits(), ty), id);
+                lookup.unit_types.insert(unit.as_deref().unwrap_or(UNITLESS).into(), ty);
+            }
+            KbValue::Date { year, month, day } => {
+                lookup.dates.insert((*year, *month, *day), id);
+            }
+            KbValue::Time { hour, minute } => {
+                lookup.times.insert((*hour, *minute), id);
+            }
+            KbValue::Boolean(_) | KbValue::Text(_) | KbValue::Url(_) => {}
+        }
+    }
+    lookup
+}
+
+fn type_name(name: &str) -> TypeName {
+    let is_date_or_time = matches!(name, "en.date" | "en.time");
+    TypeName {
+        name: name.into(),
+        is_numeric: is_date_or_time || name.ends_with("number"),
+        is_uncountable: is_date_or_time || name.ends_with("_number"),
+    }
+}
+
+/// The fields of a [`KnowledgeBase`] that depend on its properties.
+struct PropertyTables {
+    properties: Vec<Property>,
+    objects: Vec<ValueId>,
+    pairs: usize,
+}
+
+fn index_properties(
+    declared: Vec<DeclaredProperty>,
+    triples: &[(ValueId, PropertyId, ValueId)],
+) -> PropertyTables {
+    let mut by_property = vec![Vec::new(); declared.len()];
+    for &(subject, property, object) in triples {
+        by_property[property as usize].push((subject, object));
+        by_property[property as usize + 1].push((object, subject));
+    }
+    let mut tables =
+        PropertyTables { properties: vec![], objects: Vec::with_capacity(2 * triples.len()), pairs: 0 };
+    for (property, triples) in declared.into_iter().zip(by_property) {
+        let (property, pairs) = index(property, &triples, &mut tables.objects);
+        tables.properties.push(property);
+        tables.pairs += pairs;
+    }
+    tables
+}
+
+/// Returns a text that differs between different values. The printed form is not enough, as it rounds numbers.
+fn key(value: &KbValue) -> String {
     match value {
-        Value::Name { id, .. } => format!("n{id}"),
-        Value::Number { value, unit } => {
+        KbValue::Name { id, .. } => format!("n{id}"),
+        KbValue::Number { value, unit } => {
             format!("#{:x} {}", value.to_bits(), unit.as_deref().unwrap_or(UNITLESS))
         }
         other => {
@@ -263,12 +303,10 @@ fn key(value: &Value) -> String {
     }
 }
 
-/// Appends the objects of a property's triples, grouped by subject in order of insertion, and says
-/// where they are and how many subjects there are.
+/// Appends the objects of a property's triples to `table`, grouped by subject and in order of insertion within a group.
+/// Returns the property and the number of its subjects.
 fn index(
-    name: Box<str>,
-    subjects: TypeId,
-    objects: TypeId,
+    DeclaredProperty { name, subjects, objects }: DeclaredProperty,
     triples: &[(ValueId, ValueId)],
     table: &mut Vec<ValueId>,
 ) -> (Property, usize) {
@@ -287,7 +325,7 @@ fn index(
     let first = sorted.first().map_or(0, |&(subject, _)| subject);
     let span = sorted.last().map_or(0, |&(subject, _)| (subject - first) as usize + 1);
     let (mut starts, mut sparse) = (Vec::new(), FxHashMap::default());
-    if span <= 8 * pairs + 256 {
+    if span <= DENSE_FACTOR * pairs + DENSE_SPAN {
         let mut next = groups.iter().peekable();
         for subject in (first..).take(span) {
             let start = next.peek().map_or(table.len() as u32, |group| group.1);
@@ -303,7 +341,8 @@ fn index(
     (Property { name, subjects, objects, first, starts, sparse, is_distinct }, pairs)
 }
 
-/// `String.compareTo`: by UTF-16 code units, which differs from bytes beyond the basic plane.
+/// Compares strings as Java's `String.compareTo` does: by UTF-16 code units. The order of bytes differs from it for
+/// characters beyond the basic multilingual plane.
 pub(super) fn java_order(left: &str, right: &str) -> Ordering {
     if left.is_ascii() && right.is_ascii() {
         return left.cmp(right);

@@ -1,23 +1,23 @@
-//! A knowledge base as the environment of a parser: what programs can name, how people say it, and
-//! how it hangs together.
+//! A knowledge base as the environment of a parser: the items that programs can name, their phrases, and the relations
+//! between them.
 
 use super::{KnowledgeBase, ValueId};
-use crate::Value;
+use crate::KbValue;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xpr_lang::lambda_dcs::{Form, FormNode, LambdaDcs, PropertyKind, ValueKind};
 use xpr_lang::{Environment, Item, ItemId, Relation, RelationKind};
 
-/// What people call something that programs name.
+/// A phrase for a symbol of programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phrase {
-    /// How programs write it: `en.person.alice`, `( string start_time )`, `( number 3 en.hour )`.
+pub struct SymbolPhrase {
+    /// The symbol: `en.person.alice`, `( string start_time )`, `( number 3 en.hour )`.
     pub symbol: String,
-    /// How people say it.
+    /// The words that people use for it.
     pub phrase: String,
 }
 
-/// The relations of the paper's table "Relation types used for text-to-LF parsing" that hold between
-/// items, and two more for the type of an entity. A type stands for its entities.
+/// The relations between items in the paper's table "Relation types used for text-to-LF parsing", and two more for the
+/// type of an entity. A type has the relations of all its entities.
 const RELATIONS: [&str; 8] = [
     "related",
     "related-reverse",
@@ -29,32 +29,38 @@ const RELATIONS: [&str; 8] = [
     "type-of",
 ];
 
-/// The items of a knowledge base: its properties, its types, the entities that have names, and the
-/// numbers, dates and times that somebody has a phrase for.
+// Indices into `RELATIONS`; `backward` has those of the inverses.
+const RELATED: u8 = 0;
+const HAS_PROPERTY: u8 = 2;
+const HAS_PROPERTY_REVERSE: u8 = 3;
+const INSTANCE_OF: u8 = 6;
+
+/// The environment of a knowledge base. Its items are the properties, the types, the entities whose names are not just
+/// numbers, and the numbers, dates and times that have a phrase.
 #[derive(Debug)]
 pub struct KnowledgeBaseEnvironment {
     items: Vec<Item>,
     by_symbol: FxHashMap<String, ItemId>,
     relations: Vec<Relation>,
-    unknown: Vec<Phrase>,
+    unknown_phrases: Vec<SymbolPhrase>,
 }
 
 impl KnowledgeBaseEnvironment {
-    /// The environment of `world`. Where there is no phrase for something, its name has to do.
-    pub fn new(world: &KnowledgeBase, language: &LambdaDcs, phrases: &[Phrase]) -> Self {
+    /// Returns the environment of `world`. The phrase of an item is the first one in `phrases`, or else made of its name.
+    pub fn new(world: &KnowledgeBase, language: &LambdaDcs, phrases: &[SymbolPhrase]) -> Self {
         let mut environment = KnowledgeBaseEnvironment {
             items: vec![],
             by_symbol: FxHashMap::default(),
             relations: vec![],
-            unknown: vec![],
+            unknown_phrases: vec![],
         };
-        let mut said: FxHashMap<String, &str> = FxHashMap::default();
+        let mut by_symbol: FxHashMap<String, &str> = FxHashMap::default();
         for phrase in phrases {
-            // The first phrase counts; grammars list the plainest one first.
-            said.entry(canonical(&phrase.symbol)).or_insert(&phrase.phrase);
+            // The first phrase counts, as grammars list the plainest one first.
+            by_symbol.entry(canonical(&phrase.symbol)).or_insert(&phrase.phrase);
         }
-        let say = |symbol: &str, name: &str| {
-            said.get(symbol).map_or_else(|| spell(name), |phrase| (*phrase).to_owned())
+        let phrase_for = |symbol: &str, name: &str| {
+            by_symbol.get(symbol).map_or_else(|| name_as_phrase(name), |phrase| (*phrase).to_owned())
         };
 
         for property in world.properties.iter().step_by(2).filter(|property| &*property.name != "type") {
@@ -66,7 +72,7 @@ impl KnowledgeBaseEnvironment {
                 PropertyKind::Relation
             };
             let symbol = canonical(&format!("( string {} )", property.name));
-            let phrase = say(&symbol, &property.name);
+            let phrase = phrase_for(&symbol, &property.name);
             environment.add(Item::new(language.property_kind(kind), phrase, symbol));
         }
         let (types, entities) = types_and_entities(world);
@@ -74,9 +80,9 @@ impl KnowledgeBaseEnvironment {
             [(types, language.type_kind()), (entities, language.value_kind(ValueKind::Operand))]
         {
             for id in ids {
-                if let Value::Name { id: name, .. } = &world.values[id as usize] {
+                if let KbValue::Name { id: name, .. } = &world.values[id as usize] {
                     let symbol = canonical(name);
-                    let phrase = say(&symbol, last_part(name));
+                    let phrase = phrase_for(&symbol, last_part(name));
                     environment.add(Item::new(kind, phrase, symbol));
                 }
             }
@@ -90,16 +96,16 @@ impl KnowledgeBaseEnvironment {
                 Some(kind) => {
                     environment.add(Item::new(language.value_kind(kind), phrase.phrase.clone(), symbol));
                 }
-                None => environment.unknown.push(phrase.clone()),
+                None => environment.unknown_phrases.push(phrase.clone()),
             }
         }
-        environment.relate(world);
+        environment.add_relations(world);
         environment
     }
 
-    /// The phrases for things that this knowledge base does not have.
-    pub fn unknown_phrases(&self) -> &[Phrase] {
-        &self.unknown
+    /// Returns the phrases for symbols that this knowledge base does not have.
+    pub fn unknown_phrases(&self) -> &[SymbolPhrase] {
+        &self.unknown_phrases
     }
 
     fn add(&mut self, item: Item) {
@@ -107,33 +113,32 @@ impl KnowledgeBaseEnvironment {
         self.items.push(item);
     }
 
-    /// Finds the relations that some triple shows.
-    fn relate(&mut self, world: &KnowledgeBase) {
-        // The items a value shows up as: itself, and the type of an entity.
-        let mut shows: FxHashMap<ValueId, Vec<ItemId>> = FxHashMap::default();
-        let item_of = |value: &Value| {
+    /// Adds the relations for which there is a triple.
+    fn add_relations(&mut self, world: &KnowledgeBase) {
+        // The items of a value: itself, and the type of an entity.
+        let mut items_of: FxHashMap<ValueId, Vec<ItemId>> = FxHashMap::default();
+        let item_of = |value: &KbValue| {
             let mut printed = String::new();
             value.write(&mut printed);
             self.find(&canonical(&printed))
         };
         for (id, value) in (0..).zip(&world.values) {
-            shows.entry(id).or_default().extend(item_of(value));
+            items_of.entry(id).or_default().extend(item_of(value));
         }
         let mut found = FxHashSet::default();
         let mut relate = |from: ItemId, to: ItemId, forward: u8| {
             found.insert(Relation { from, to, kind: RelationKind(forward) });
-            // Kinds come in pairs, each the other read backwards.
             found.insert(Relation { from: to, to: from, kind: RelationKind(backward(forward)) });
         };
         let type_property = world.property("type");
         for &(subject, property, object) in &world.triples {
             if Some(property) == type_property {
-                let types = shows[&object].clone();
-                if let (Some(&entity), Some(&ty)) = (shows[&subject].first(), types.first()) {
-                    relate(entity, ty, 6);
+                let types = items_of[&object].clone();
+                if let (Some(&entity), Some(&ty)) = (items_of[&subject].first(), types.first()) {
+                    relate(entity, ty, INSTANCE_OF);
                 }
-                if let Some(shown) = shows.get_mut(&subject) {
-                    shown.extend(types);
+                if let Some(items) = items_of.get_mut(&subject) {
+                    items.extend(types);
                 }
             }
         }
@@ -143,14 +148,14 @@ impl KnowledgeBaseEnvironment {
             }
             let symbol = canonical(&format!("( string {} )", world.properties[property as usize].name));
             let Some(&property) = self.by_symbol.get(&symbol) else { continue };
-            for &subject in &shows[&subject] {
-                relate(subject, property, 2);
-                for &object in &shows[&object] {
-                    relate(subject, object, 0);
+            for &subject in &items_of[&subject] {
+                relate(subject, property, HAS_PROPERTY);
+                for &object in &items_of[&object] {
+                    relate(subject, object, RELATED);
                 }
             }
-            for &object in &shows[&object] {
-                relate(object, property, 3);
+            for &object in &items_of[&object] {
+                relate(object, property, HAS_PROPERTY_REVERSE);
             }
         }
         self.relations = found.into_iter().collect();
@@ -158,10 +163,10 @@ impl KnowledgeBaseEnvironment {
     }
 }
 
-/// The kind of the same relation from the other end: `(x, has-property, p)` is `(p, property-of, x)`.
+/// Returns the inverse of a relation: `(x, has-property, p)` is `(p, property-of, x)`.
 fn backward(kind: u8) -> u8 {
     match kind {
-        0 | 6 => kind + 1,
+        RELATED | INSTANCE_OF => kind + 1,
         _ => kind + 2,
     }
 }
@@ -184,7 +189,7 @@ impl Environment for KnowledgeBaseEnvironment {
     }
 }
 
-/// The one way to write a symbol.
+/// Returns the canonical text of a symbol.
 fn canonical(symbol: &str) -> String {
     Form::parse(symbol).map_or_else(|_| symbol.to_owned(), |form| form.to_string())
 }
@@ -195,15 +200,15 @@ fn last_part(id: &str) -> &str {
 }
 
 /// `start_time` → `start time`.
-fn spell(name: &str) -> String {
+fn name_as_phrase(name: &str) -> String {
     name.replace('_', " ").trim().to_owned()
 }
 
-/// The types of a world, and the entities that are more than a number.
+/// Returns the types of a world, and the entities whose names are not just numbers.
 fn types_and_entities(world: &KnowledgeBase) -> (Vec<ValueId>, Vec<ValueId>) {
     let type_property = world.property("type");
     let is_named = |id: ValueId| match &world.values[id as usize] {
-        Value::Name { id, .. } => !last_part(id).bytes().all(|byte| byte.is_ascii_digit()),
+        KbValue::Name { id, .. } => !last_part(id).bytes().all(|byte| byte.is_ascii_digit()),
         _ => false,
     };
     let (mut types, mut entities) = (Vec::new(), Vec::new());
@@ -221,11 +226,11 @@ fn types_and_entities(world: &KnowledgeBase) -> (Vec<ValueId>, Vec<ValueId>) {
     (types, entities)
 }
 
-/// What a literal can be used for; none if the world has nothing of its type.
+/// Returns how programs can use a literal; `None` if the world has no value of its type.
 fn literal_kind(world: &KnowledgeBase, symbol: &str) -> Option<ValueKind> {
     let form = Form::parse(symbol).ok()?;
     let root = form.root()?;
-    let value = Value::from_form(&form, root)?;
+    let value = KbValue::from_form(&form, root)?;
     let has_type = |name: &str| {
         let ty = world.type_ids.get(name);
         ty.is_some_and(|ty| world.types.contains(ty))

@@ -1,127 +1,143 @@
-//! The machine that runs plans: its stack, its lists, and what it knows about values.
+//! The stack machine that runs plans.
 
-use super::Verdict;
-use super::plan::{Foreign, List, Local, LocalType, Object, Op, Plan, Text, Word};
-use super::{KnowledgeBase, PropertyId, TypeId, ValueId};
-use crate::{Fault, Limits, Value};
+use super::AnswerKind;
+use super::plan::{
+    Instruction, Keyword, ListRef, LocalContent, LocalType, LocalValue, Plan, StackEntry, StringRef,
+};
+use super::{KnowledgeBase, PropertyId, ValueId, ValueTypeId};
+use crate::{Fault, KbValue, Limits};
 
-/// The state of a run, kept afterwards for its answer to be printed.
+/// The state of a run. It stays after the run, so that the answer can be printed.
 #[derive(Debug, Default)]
-pub(super) struct Run {
-    pub(super) stack: Vec<Object>,
+pub(super) struct MachineState {
+    pub(super) stack: Vec<StackEntry>,
     pub(super) elements: Vec<ValueId>,
-    pub(super) locals: Vec<Local>,
-    pub(super) texts: Vec<Box<str>>,
+    pub(super) locals: Vec<LocalValue>,
+    pub(super) strings: Vec<Box<str>>,
+    /// Steps left.
     steps: u64,
-    /// For each value of the knowledge base, when it was last marked.
+    /// A value of the knowledge base is marked if its entry here equals `epoch`, so that all marks can be cleared at once.
     pub(super) marks: Vec<u32>,
-    pub(super) now: u32,
-    pub(super) answer: Option<Object>,
-    /// A set of ranks, for sorting; empty between uses.
+    pub(super) epoch: u32,
+    pub(super) answer: Option<StackEntry>,
+    /// A bit set of ranks, used for sorting; all zero between uses.
     pub(super) ranks: Vec<u64>,
 }
 
-impl Run {
-    /// The state before the first run on `world`.
+impl MachineState {
+    /// Returns the state before the first run on `world`.
     pub(super) fn new(world: &KnowledgeBase) -> Self {
-        Run { marks: vec![0; world.values()], ..Run::default() }
+        MachineState { marks: vec![0; world.value_count()], ..MachineState::default() }
     }
 }
 
-/// A type at run time.
+/// The type of a value at run time.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Type<'a> {
-    Known(TypeId),
+pub(super) enum RuntimeType<'a> {
+    Known(ValueTypeId),
+    /// A type that no value of the knowledge base has.
     Other(&'a str),
 }
 
+/// A plan on its way through a run. The functions it calls are in `functions`.
 pub(super) struct Machine<'a> {
     pub(super) world: &'a KnowledgeBase,
     pub(super) plan: &'a Plan,
     pub(super) limits: Limits,
-    pub(super) run: &'a mut Run,
+    pub(super) state: &'a mut MachineState,
 }
+
+/// The number of objects of a subject up to which reading them costs no steps beyond the one for the subject.
+const FREE_OBJECTS: usize = 8;
 
 pub(super) type Result<T> = std::result::Result<T, Fault>;
 
 #[cold]
-pub(super) fn type_fault<T>(message: String) -> Result<T> {
+pub(super) fn type_error<T>(message: String) -> Result<T> {
     Err(Fault::Type(message))
 }
 
 #[cold]
-pub(super) fn fault<T>(message: String) -> Result<T> {
+pub(super) fn runtime_error<T>(message: String) -> Result<T> {
     Err(Fault::Runtime(message))
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn run(&mut self) -> Result<Verdict> {
-        let run = &mut *self.run;
-        run.stack.clear();
-        run.elements.clear();
-        run.locals.clear();
-        run.texts.clear();
-        run.answer = None;
-        run.steps = self.limits.steps;
-        run.elements.extend_from_slice(&self.plan.elements);
-        for op in &self.plan.ops {
-            match *op {
-                Op::Push(object) => self.run.stack.push(object),
-                Op::Call(function, arguments) => {
-                    let base = self.run.stack.len() - arguments as usize;
+    /// Runs the plan.
+    pub(super) fn run(&mut self) -> Result<AnswerKind> {
+        let state = &mut *self.state;
+        state.stack.clear();
+        state.elements.clear();
+        state.locals.clear();
+        state.strings.clear();
+        state.answer = None;
+        state.steps = self.limits.steps;
+        state.elements.extend_from_slice(&self.plan.elements);
+        for instruction in &self.plan.instructions {
+            match *instruction {
+                Instruction::Push(entry) => self.state.stack.push(entry),
+                Instruction::Call(function, arguments) => {
+                    let base = self.state.stack.len() - arguments as usize;
                     let result = self.call(function, base)?;
-                    self.run.stack.truncate(base);
-                    self.run.stack.push(result);
+                    self.state.stack.truncate(base);
+                    self.state.stack.push(result);
                 }
-                Op::CallOther(oddity) => return fault(self.plan.oddities[oddity as usize].to_string()),
+                Instruction::Fail(message) => return self.invalid(message),
             }
         }
-        let answer = match self.run.stack.pop() {
-            Some(Object::Form(oddity)) => return fault(self.plan.oddities[oddity as usize].to_string()),
-            Some(Object::Null) => return fault("the program comes to nothing at all".into()),
-            Some(Object::Text(text)) if self.text(text).is_none() => {
-                return fault("the program comes to a null string".into());
+        let answer = match self.state.stack.pop() {
+            Some(StackEntry::Invalid(message)) => return self.invalid(message),
+            Some(StackEntry::Null) => return runtime_error("the program has no value".into()),
+            Some(StackEntry::String(string)) if self.string(string).is_none() => {
+                return runtime_error("the value of the program is a null string".into());
             }
-            Some(Object::List(list)) => {
+            Some(StackEntry::List(list)) => {
                 self.check_elements(list)?;
-                Object::List(list)
+                StackEntry::List(list)
             }
-            Some(object) => object,
-            None => return fault("the program is empty".into()),
+            Some(entry) => entry,
+            None => return runtime_error("the program is empty".into()),
         };
-        self.run.answer = Some(answer);
+        self.state.answer = Some(answer);
         let is_empty = match answer {
-            Object::List(list) => list.len == 0,
-            Object::Value(id) => self
+            StackEntry::List(list) => list.len == 0,
+            StackEntry::Value(id) => self
                 .local(id)
-                .is_some_and(|local| matches!(local.content, Foreign::ListValue(list) if list.len == 0)),
+                .is_some_and(|local| matches!(local.content, LocalContent::ListValue(list) if list.len == 0)),
             _ => false,
         };
-        Ok(if is_empty { Verdict::Nothing } else { Verdict::Something })
+        Ok(if is_empty { AnswerKind::Empty } else { AnswerKind::NonEmpty })
     }
 
-    // Steps and space.
+    /// Returns the error for a part of the form that cannot be run.
+    #[cold]
+    pub(super) fn invalid<T>(&self, message: u32) -> Result<T> {
+        runtime_error(self.plan.messages[message as usize].to_string())
+    }
 
+    // Limits.
+
+    /// Uses up `steps` of the step limit.
     #[inline]
     pub(super) fn spend(&mut self, steps: usize) -> Result<()> {
-        match self.run.steps.checked_sub(steps as u64) {
+        match self.state.steps.checked_sub(steps as u64) {
             Some(rest) => {
-                self.run.steps = rest;
+                self.state.steps = rest;
                 Ok(())
             }
             None => Err(Fault::Limit("steps")),
         }
     }
 
-    /// Pays for looking at the objects of a subject; a handful is part of looking at the subject.
+    /// Uses up steps for the objects of one subject. A few objects are free, as the subject has been paid for.
     #[inline]
     pub(super) fn spend_on(&mut self, objects: &[ValueId]) -> Result<()> {
-        if objects.len() > 8 { self.spend(objects.len()) } else { Ok(()) }
+        if objects.len() > FREE_OBJECTS { self.spend(objects.len()) } else { Ok(()) }
     }
 
-    /// Makes sure that `more` elements may be added.
+    /// Returns an error if `more` elements would exceed the limit.
     pub(super) fn reserve(&self, more: usize) -> Result<()> {
-        if self.run.elements.len() + self.run.locals.len() + more > self.limits.elements {
+        if self.state.elements.len() + self.state.locals.len() + more > self.limits.elements {
             return Err(Fault::Limit("elements"));
         }
         Ok(())
@@ -129,143 +145,151 @@ impl<'a> Machine<'a> {
 
     // Values.
 
-    /// The value `id`, if it is not the knowledge base's own.
+    /// Returns the local value `id`, or `None` if the value is in the knowledge base.
     #[inline]
-    pub(super) fn local(&self, id: ValueId) -> Option<&Local> {
+    pub(super) fn local(&self, id: ValueId) -> Option<&LocalValue> {
         let index = (id as usize).checked_sub(self.world.values.len())?;
-        let own = self.plan.locals.len();
-        Some(if index < own { &self.plan.locals[index] } else { &self.run.locals[index - own] })
+        let in_plan = self.plan.locals.len();
+        Some(if index < in_plan { &self.plan.locals[index] } else { &self.state.locals[index - in_plan] })
     }
 
-    pub(super) fn add_local(&mut self, content: Foreign, ty: LocalType) -> Result<ValueId> {
+    /// Adds a local value and returns its number.
+    pub(super) fn add_local(&mut self, content: LocalContent, ty: LocalType) -> Result<ValueId> {
         self.reserve(1)?;
         let known = match &content {
-            Foreign::Number(value, None) => self.world.find_number(*value, None),
-            Foreign::Number(value, Some(unit)) => match self.unit(*unit) {
+            LocalContent::Number(value, None) => self.world.find_number(*value, None),
+            LocalContent::Number(value, Some(unit)) => match self.unit(*unit) {
                 Some(unit) => self.world.find_number(*value, Some(&unit)),
                 None => self.world.find_number(*value, None),
             },
             _ => None,
         };
-        self.run.locals.push(Local { content, known, ty });
-        Ok((self.world.values.len() + self.plan.locals.len() + self.run.locals.len() - 1) as ValueId)
+        self.state.locals.push(LocalValue { content, known, ty });
+        Ok((self.world.values.len() + self.plan.locals.len() + self.state.locals.len() - 1) as ValueId)
     }
 
+    /// Returns an element of a list.
     #[inline]
-    pub(super) fn get(&self, list: List, index: u32) -> ValueId {
+    pub(super) fn get(&self, list: ListRef, index: u32) -> ValueId {
         let index = (list.start + index) as usize;
-        if list.of_world { self.world.objects[index] } else { self.run.elements[index] }
+        if list.of_world { self.world.objects[index] } else { self.state.elements[index] }
     }
 
-    pub(super) fn slice(&self, list: List) -> &[ValueId] {
-        let elements = if list.of_world { &self.world.objects } else { &self.run.elements };
+    pub(super) fn slice(&self, list: ListRef) -> &[ValueId] {
+        let elements = if list.of_world { &self.world.objects } else { &self.state.elements };
         &elements[list.start as usize..][..list.len as usize]
     }
 
-    /// The elements added since `start`.
-    pub(super) fn list_from(&self, start: usize) -> List {
-        List { start: start as u32, len: (self.run.elements.len() - start) as u32, of_world: false }
+    /// Returns the list of the elements added since `start`.
+    pub(super) fn list_from(&self, start: usize) -> ListRef {
+        ListRef { start: start as u32, len: (self.state.elements.len() - start) as u32, of_world: false }
     }
 
-    /// Adds the elements of a list.
-    pub(super) fn append(&mut self, list: List) {
+    /// Appends the elements of a list to those of the run.
+    pub(super) fn append(&mut self, list: ListRef) {
         let range = list.start as usize..(list.start + list.len) as usize;
         if list.of_world {
-            self.run.elements.extend_from_slice(&self.world.objects[range]);
+            self.state.elements.extend_from_slice(&self.world.objects[range]);
         } else {
-            self.run.elements.extend_from_within(range);
+            self.state.elements.extend_from_within(range);
         }
     }
 
-    pub(super) fn list_of(&mut self, value: ValueId) -> Result<List> {
+    /// Makes a list with one element.
+    pub(super) fn list_of(&mut self, value: ValueId) -> Result<ListRef> {
         self.reserve(1)?;
-        let start = self.run.elements.len();
-        self.run.elements.push(value);
+        let start = self.state.elements.len();
+        self.state.elements.push(value);
         Ok(self.list_from(start))
     }
 
-    /// The value of the knowledge base that a hash table finds for `id`.
+    /// Returns the value of the knowledge base that a hash table finds for `id`.
     #[inline]
-    pub(super) fn known(&self, id: ValueId) -> Option<ValueId> {
+    pub(super) fn known_value(&self, id: ValueId) -> Option<ValueId> {
         if (id as usize) < self.world.values.len() { Some(id) } else { self.local(id)?.known }
     }
 
-    /// Elements that are not values to Java make every function fail that looks at them.
+    /// Returns whether an element is of SEMPRE's class `Value`. Functions fail on elements that are not.
     pub(super) fn is_value(&self, id: ValueId) -> bool {
         self.local(id).is_none_or(|local| {
-            matches!(local.content, Foreign::Value(_) | Foreign::Number(..) | Foreign::ListValue(_))
+            matches!(
+                local.content,
+                LocalContent::Value(_) | LocalContent::Number(..) | LocalContent::ListValue(_)
+            )
         })
     }
 
     pub(super) fn is_name(&self, id: ValueId) -> bool {
         match self.local(id) {
             None => self.world.is_name[id as usize],
-            Some(local) => matches!(local.content, Foreign::Value(Value::Name { .. })),
+            Some(local) => matches!(local.content, LocalContent::Value(KbValue::Name { .. })),
         }
     }
 
+    /// Returns the number without its unit, or `None` for other values.
     pub(super) fn number(&self, id: ValueId) -> Option<f64> {
         let value = match self.local(id) {
             None => &self.world.values[id as usize],
-            Some(Local { content: Foreign::Number(value, _), .. }) => return Some(*value),
-            Some(Local { content: Foreign::Value(value), .. }) => value,
+            Some(LocalValue { content: LocalContent::Number(value, _), .. }) => return Some(*value),
+            Some(LocalValue { content: LocalContent::Value(value), .. }) => value,
             Some(_) => return None,
         };
         match value {
-            Value::Number { value, .. } => Some(*value),
+            KbValue::Number { value, .. } => Some(*value),
             _ => None,
         }
     }
 
-    /// The unit of a number.
+    /// Returns the unit of a number.
     pub(super) fn unit(&self, id: ValueId) -> Option<String> {
         let value = match self.local(id) {
             None => &self.world.values[id as usize],
-            Some(Local { content: Foreign::Number(_, unit), .. }) => return self.unit((*unit)?),
-            Some(Local { content: Foreign::Value(value), .. }) => value,
+            Some(LocalValue { content: LocalContent::Number(_, unit), .. }) => return self.unit((*unit)?),
+            Some(LocalValue { content: LocalContent::Value(value), .. }) => value,
             Some(_) => return None,
         };
         match value {
-            Value::Number { unit, .. } => unit.clone(),
+            KbValue::Number { unit, .. } => unit.clone(),
             _ => None,
         }
     }
 
+    /// Returns the number by which a value is compared.
     #[cold]
     pub(super) fn degree_of(&self, id: ValueId) -> Result<f64> {
         let degree = match self.local(id) {
             None if self.world.has_degree[id as usize] => return Ok(self.world.degrees[id as usize]),
             None => None,
-            Some(Local { content: Foreign::Number(value, _), .. }) => Some(*value),
-            Some(Local { content: Foreign::Value(value), .. }) => value.degree(),
+            Some(LocalValue { content: LocalContent::Number(value, _), .. }) => Some(*value),
+            Some(LocalValue { content: LocalContent::Value(value), .. }) => value.degree(),
             Some(_) => None,
         };
         match degree {
             Some(degree) => Ok(degree),
-            None => type_fault(format!("{} cannot be compared by size", self.shown(id))),
+            None => type_error(format!("{} cannot be compared by size", self.describe(id))),
         }
     }
 
-    pub(super) fn type_of(&self, id: ValueId) -> Result<Type<'_>> {
+    pub(super) fn type_of(&self, id: ValueId) -> Result<RuntimeType<'_>> {
         match self.local(id) {
-            None => Ok(Type::Known(self.world.types[id as usize])),
+            None => Ok(RuntimeType::Known(self.world.types[id as usize])),
             Some(local) => match &local.ty {
-                LocalType::Known(ty) => Ok(Type::Known(*ty)),
-                LocalType::Other(name) => Ok(Type::Other(name)),
+                LocalType::Known(ty) => Ok(RuntimeType::Known(*ty)),
+                LocalType::Other(name) => Ok(RuntimeType::Other(name)),
                 LocalType::OfFirst => match local.content {
-                    Foreign::ListValue(list) if list.len > 0 => self.type_of(self.get(list, 0)),
-                    _ => type_fault("an empty list has no type".into()),
+                    LocalContent::ListValue(list) if list.len > 0 => self.type_of(self.get(list, 0)),
+                    _ => type_error("an empty list has no type".into()),
                 },
-                LocalType::None => type_fault(format!("{} has no type", self.shown(id))),
+                LocalType::None => type_error(format!("{} has no type", self.describe(id))),
             },
         }
     }
 
-    pub(super) fn known_type_name(&self, ty: TypeId) -> &'a str {
+    pub(super) fn type_name(&self, ty: ValueTypeId) -> &'a str {
         &self.world.type_names[ty as usize].name
     }
 
-    /// Java's `equals`.
+    /// Returns whether two values are equal as SEMPRE's Java code compares them.
     pub(super) fn equal(&self, left: ValueId, right: ValueId) -> bool {
         if left == right {
             return true;
@@ -274,13 +298,13 @@ impl<'a> Machine<'a> {
         if left_local.is_none() && right_local.is_none() {
             return false;
         }
-        let list = |local: Option<&Local>| match local {
-            Some(Local { content: Foreign::ListValue(list), .. }) => Some(*list),
+        let list = |local: Option<&LocalValue>| match local {
+            Some(LocalValue { content: LocalContent::ListValue(list), .. }) => Some(*list),
             _ => None,
         };
         match (list(left_local), list(right_local)) {
             (Some(left), Some(right)) => self.lists_equal(left, right),
-            (None, None) => match (self.owned(left), self.owned(right)) {
+            (None, None) => match (self.to_value(left), self.to_value(right)) {
                 (Some(left), Some(right)) => left.equals(&right),
                 _ => false,
             },
@@ -288,56 +312,73 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(super) fn lists_equal(&self, left: List, right: List) -> bool {
+    pub(super) fn lists_equal(&self, left: ListRef, right: ListRef) -> bool {
         left.len == right.len
             && (0..left.len).all(|index| self.equal(self.get(left, index), self.get(right, index)))
     }
 
-    /// A value by itself; none if it is a list or not a value to Java.
-    pub(super) fn owned(&self, id: ValueId) -> Option<Value> {
+    /// Returns a copy of the value; `None` if it is a list or not of SEMPRE's class `Value`.
+    pub(super) fn to_value(&self, id: ValueId) -> Option<KbValue> {
         match self.local(id) {
             None => Some(self.world.values[id as usize].clone()),
-            Some(Local { content: Foreign::Value(value), .. }) => Some(value.clone()),
-            Some(Local { content: Foreign::Number(value, unit), .. }) => {
-                Some(Value::Number { value: *value, unit: unit.and_then(|unit| self.unit(unit)) })
+            Some(LocalValue { content: LocalContent::Value(value), .. }) => Some(value.clone()),
+            Some(LocalValue { content: LocalContent::Number(value, unit), .. }) => {
+                Some(KbValue::Number { value: *value, unit: unit.and_then(|unit| self.unit(unit)) })
             }
             Some(_) => None,
         }
     }
 
+    // Marks.
+
+    /// Removes the marks of all values.
+    pub(super) fn clear_marks(&mut self) {
+        self.state.epoch = self.state.epoch.wrapping_add(1);
+        if self.state.epoch == 0 {
+            self.state.marks.fill(0);
+            self.state.epoch = 1;
+        }
+    }
+
     // Strings.
 
-    pub(super) fn text(&self, text: Text) -> Option<&str> {
-        match text {
-            Text::Property(property) => Some(&self.world.properties[property as usize].name),
-            Text::Word(word) => Some(word.text()),
-            Text::Other(index) => match self.plan.texts.get(index as usize) {
-                Some(text) => text.text.as_deref(),
-                None => Some(&self.run.texts[index as usize - self.plan.texts.len()]),
+    /// Returns the characters of a string; `None` for null.
+    pub(super) fn string(&self, string: StringRef) -> Option<&str> {
+        match string {
+            StringRef::Property(property) => Some(&self.world.properties[property as usize].name),
+            StringRef::Keyword(keyword) => Some(keyword.text()),
+            StringRef::Other(index) => match self.plan.strings.get(index as usize) {
+                Some(string) => string.text.as_deref(),
+                None => Some(&self.state.strings[index as usize - self.plan.strings.len()]),
             },
         }
     }
 
-    pub(super) fn word(&self, text: Text) -> Word {
-        match text {
-            Text::Word(word) => word,
-            Text::Other(index) => self.plan.texts.get(index as usize).map_or(Word::Unknown, |text| text.word),
-            Text::Property(_) => Word::Unknown,
+    /// Returns the keyword that a string is.
+    pub(super) fn keyword(&self, string: StringRef) -> Keyword {
+        match string {
+            StringRef::Keyword(keyword) => keyword,
+            StringRef::Other(index) => {
+                self.plan.strings.get(index as usize).map_or(Keyword::Unknown, |string| string.keyword)
+            }
+            StringRef::Property(_) => Keyword::Unknown,
         }
     }
 
-    pub(super) fn property_of(&self, text: Text) -> Option<PropertyId> {
-        match text {
-            Text::Property(property) => Some(property),
-            Text::Word(_) => None,
-            Text::Other(index) => match self.plan.texts.get(index as usize) {
-                Some(text) => text.property,
-                None => self.world.property(&self.run.texts[index as usize - self.plan.texts.len()]),
+    /// Returns the property that a string names.
+    pub(super) fn named_property(&self, string: StringRef) -> Option<PropertyId> {
+        match string {
+            StringRef::Property(property) => Some(property),
+            StringRef::Keyword(_) => None,
+            StringRef::Other(index) => match self.plan.strings.get(index as usize) {
+                Some(string) => string.property,
+                None => self.world.property(&self.state.strings[index as usize - self.plan.strings.len()]),
             },
         }
     }
 
-    pub(super) fn quoted(&self, text: Text) -> &str {
-        self.text(text).unwrap_or("\\0")
+    /// Returns a string as messages show it: null as `\0`, the way forms write it.
+    pub(super) fn display_string(&self, string: StringRef) -> &str {
+        self.string(string).unwrap_or("\\0")
     }
 }

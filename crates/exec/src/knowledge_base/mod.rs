@@ -1,4 +1,8 @@
-//! A knowledge base: triples, compiled for running programs.
+//! A knowledge base: triples, compiled so that programs run fast.
+//!
+//! `builder` compiles triples to tables, `plan` compiles forms to stack instructions, `machine` runs them, `functions`
+//! has the functions of SEMPRE's Overnight world, `answer` sorts and prints answers, and `environment` lists the items
+//! and relations that a parser sees.
 
 mod answer;
 mod builder;
@@ -8,95 +12,117 @@ mod machine;
 mod plan;
 mod runner;
 
-pub use builder::{Builder, TripleError};
-pub use environment::{KnowledgeBaseEnvironment, Phrase};
+pub use builder::{KnowledgeBaseBuilder, TripleError};
+pub use environment::{KnowledgeBaseEnvironment, SymbolPhrase};
 pub use plan::Plan;
-pub use runner::{Runner, Verdict};
+pub use runner::{AnswerKind, Runner};
 
-use crate::Value;
+use crate::KbValue;
 use rustc_hash::FxHashMap;
 
-/// A value of a knowledge base, or beyond its last one, a value that a program brought along.
+/// The number of a value of a knowledge base. Values of a program or a run have the numbers after the last one.
 pub(crate) type ValueId = u32;
-/// A property, forwards if even, backwards if odd.
+/// The number of a property, which is even. The next number is that of its inverse.
 pub(crate) type PropertyId = u32;
-/// A type: what comes before the last dot of an entity, or of what unit a number is.
-pub(crate) type TypeId = u32;
+/// The number of a type of values, such as `en.person` or numbers in `en.hour`.
+pub(crate) type ValueTypeId = u32;
 
-/// Subjects, properties and objects, and everything about them that programs ask for often.
+/// A set of triples (subject, property, object), and tables of what programs often need of them.
 ///
-/// A value is a number, and what SEMPRE computes about it again and again (its type, its degree,
-/// its printed form, its place in sorted output) is looked up in tables by that number.
+/// A value is a number. What SEMPRE computes of a value again and again (its type, its degree, its printed form, its
+/// rank in sorted output) is looked up in tables indexed by that number.
 #[derive(Debug)]
 pub struct KnowledgeBase {
-    values: Vec<Value>,
-    /// Printed forms, one behind the other, and where each begins.
-    printed: String,
-    printed_starts: Vec<u32>,
-    /// The place of each value when all are sorted by printed form.
+    values: Vec<KbValue>,
+    printed: PrintedForms,
+    /// The rank of each value when all are sorted by printed form.
     ranks: Vec<u32>,
-    /// The value at each place.
+    /// The value of each rank.
     by_rank: Vec<ValueId>,
-    types: Vec<TypeId>,
-    /// NaN where a value has no degree, told apart by `has_degree`.
+    types: Vec<ValueTypeId>,
+    /// The degree of each value; NaN if `has_degree` is false, but also for numbers that are NaN.
     degrees: Vec<f64>,
     has_degree: Vec<bool>,
     is_name: Vec<bool>,
 
-    names: FxHashMap<Box<str>, ValueId>,
-    /// Numbers by their bits and the type that their unit makes.
-    numbers: FxHashMap<(u64, TypeId), ValueId>,
-    dates: FxHashMap<(i32, i32, i32), ValueId>,
-    times: FxHashMap<(i32, i32), ValueId>,
+    lookup: ValueLookup,
 
     type_names: Vec<TypeName>,
-    type_ids: FxHashMap<Box<str>, TypeId>,
-    /// The types of numbers by their units.
-    unit_types: FxHashMap<Box<str>, TypeId>,
-    unitless: TypeId,
-    boolean: TypeId,
+    type_ids: FxHashMap<Box<str>, ValueTypeId>,
+    unitless: ValueTypeId,
+    boolean: ValueTypeId,
 
     properties: Vec<Property>,
     property_ids: FxHashMap<Box<str>, PropertyId>,
-    /// The objects of all triples, those of one subject and property together.
+    /// The objects of all triples and inverse triples, grouped by property and then by subject.
     objects: Vec<ValueId>,
-    /// Pairs of subject and property with at least one object, both ways.
+    /// The number of pairs of subject and property with at least one object, inverse properties included.
     pairs: usize,
     triples: Vec<(ValueId, PropertyId, ValueId)>,
+}
+
+/// The printed forms of values, in one string.
+#[derive(Debug, Default)]
+struct PrintedForms {
+    text: String,
+    /// The start of each form in `text`, and the end of the last.
+    starts: Vec<u32>,
+}
+
+impl PrintedForms {
+    fn get(&self, value: ValueId) -> &str {
+        let start = self.starts[value as usize] as usize;
+        let end = self.starts[value as usize + 1] as usize;
+        &self.text[start..end]
+    }
+}
+
+/// Hash tables that find a value by its content.
+#[derive(Debug, Default)]
+struct ValueLookup {
+    names: FxHashMap<Box<str>, ValueId>,
+    /// Numbers by their bits and the type of numbers with their unit.
+    numbers: FxHashMap<(u64, ValueTypeId), ValueId>,
+    dates: FxHashMap<(i32, i32, i32), ValueId>,
+    times: FxHashMap<(i32, i32), ValueId>,
+    /// The types of numbers by their units.
+    unit_types: FxHashMap<Box<str>, ValueTypeId>,
 }
 
 #[derive(Debug)]
 struct TypeName {
     name: Box<str>,
-    /// As `ensureNumericProperty` and `ensureNumericEntity` see it.
+    /// Whether `ensureNumericProperty` and `ensureNumericEntity` accept the type.
     is_numeric: bool,
-    /// As the counting functions see it, which look at the name a little more closely.
+    /// Whether the counting functions reject the type. SEMPRE's tests for the two differ slightly.
     is_uncountable: bool,
 }
 
-/// A property, read forwards or backwards.
+/// A property or the inverse of one.
 #[derive(Debug)]
 pub struct Property {
     name: Box<str>,
-    /// The type of its subjects, and of its objects: those of the triple inserted last.
-    subjects: TypeId,
-    objects: TypeId,
-    /// The least subject; `starts` has one entry for each value from it to the greatest, and one more.
+    /// The type of the subjects. As in SEMPRE, that is the type of the subject inserted last.
+    subjects: ValueTypeId,
+    /// The type of the objects, likewise.
+    objects: ValueTypeId,
+    /// The least subject.
     first: ValueId,
+    /// The start of the objects of each value from the least subject to the greatest, and the end of the last ones.
     starts: Vec<u32>,
-    /// Instead of `starts` where subjects are few and far between: where the objects begin and end.
+    /// The start and end of the objects of each subject. It is used instead of `starts` if that would mostly be empty.
     sparse: FxHashMap<ValueId, (u32, u32)>,
     /// Whether no subject has the same object twice.
     is_distinct: bool,
 }
 
 impl Property {
-    /// Its name; begins with `!` if it is read backwards.
+    /// Returns the name, which begins with `!` for an inverse.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where in the table of objects those of `subject` are.
+    /// Returns the range of the objects of `subject` in the table of objects.
     #[inline]
     fn range(&self, subject: ValueId) -> (u32, u32) {
         let index = subject.wrapping_sub(self.first) as usize;
@@ -109,18 +135,18 @@ impl Property {
 }
 
 impl KnowledgeBase {
-    /// How many values there are.
-    pub fn values(&self) -> usize {
+    /// Returns the number of values.
+    pub fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    /// Every property, forwards and backwards in turn, in order of first use.
+    /// Returns all properties in order of first use, each followed by its inverse.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
 
-    /// Every triple in order of insertion, as a line of a triples file: subject, property and object,
-    /// tabs between. [`Builder::read`] makes the same knowledge base of them.
+    /// Returns all triples in order of insertion as lines of a triples file: subject, property and object, separated by
+    /// tabs. [`KnowledgeBase::read_triples`] makes an equal knowledge base of them.
     pub fn triple_lines(&self) -> impl Iterator<Item = String> {
         self.triples.iter().map(|&(subject, property, object)| {
             let mut line = String::new();
@@ -133,13 +159,6 @@ impl KnowledgeBase {
         })
     }
 
-    /// The printed form of a value of this knowledge base.
-    fn printed(&self, value: ValueId) -> &str {
-        let start = self.printed_starts[value as usize] as usize;
-        let end = self.printed_starts[value as usize + 1] as usize;
-        &self.printed[start..end]
-    }
-
     fn property(&self, name: &str) -> Option<PropertyId> {
         self.property_ids.get(name).copied()
     }
@@ -147,8 +166,8 @@ impl KnowledgeBase {
     fn find_number(&self, value: f64, unit: Option<&str>) -> Option<ValueId> {
         let ty = match unit {
             None => self.unitless,
-            Some(unit) => *self.unit_types.get(unit)?,
+            Some(unit) => *self.lookup.unit_types.get(unit)?,
         };
-        self.numbers.get(&(value.to_bits(), ty)).copied()
+        self.lookup.numbers.get(&(value.to_bits(), ty)).copied()
     }
 }

@@ -1,71 +1,72 @@
-//! A form, compiled for one knowledge base: stack operations on numbers.
+//! Compilation of a form for one knowledge base: stack instructions on value numbers.
 
-use super::{KnowledgeBase, PropertyId, TypeId, ValueId};
-use crate::Value;
+use super::{KnowledgeBase, PropertyId, ValueId, ValueTypeId};
+use crate::KbValue;
 use crate::value::{number_type, number_unit};
 use xpr_lang::lambda_dcs::{Form, FormNode, Function, NodeId};
 
-/// A string at run time. Almost all of them name properties.
+/// A string at run time. Almost all strings name properties.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Text {
+pub(super) enum StringRef {
     /// The name of a property.
     Property(PropertyId),
-    /// A word that functions know.
-    Word(Word),
-    /// Another string: one of the plan's, or beyond them one of the run's.
+    /// A keyword of a function.
+    Keyword(Keyword),
+    /// The index of another string: into [`Plan::strings`], or beyond its end into the strings made by the run.
     Other(u32),
 }
 
-/// An object on the stack: what Java would hold there.
+/// An entry of the stack: what SEMPRE's Java code would hold there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Object {
-    List(List),
+pub(super) enum StackEntry {
+    List(ListRef),
     Value(ValueId),
-    Text(Text),
+    String(StringRef),
     Boolean(bool),
     Integer(i32),
-    /// What superlatives of nothing give.
+    /// The result of a superlative over an empty list.
     Null,
-    /// A part of the form that is not a value: a variable, a lambda.
-    Form(u32),
+    /// A part of the form that has no value, such as a free variable: the index of its message in [`Plan::messages`].
+    Invalid(u32),
 }
 
-/// A list of values: a range of the knowledge base's objects or of the run's own elements.
+/// A list of values: a range of the knowledge base's table of objects, or of the elements made by the run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct List {
+pub(super) struct ListRef {
     pub(super) start: u32,
     pub(super) len: u32,
+    /// Whether the range is of the knowledge base's table.
     pub(super) of_world: bool,
 }
 
-macro_rules! words {
+macro_rules! keywords {
     ($($variant:ident = $text:literal,)*) => {
-        /// A word that functions know, such as a comparator.
+        /// A string with a meaning for some function, such as a comparator.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Word {
+        pub(super) enum Keyword {
             $($variant,)*
             Unknown,
         }
 
-        impl Word {
-            fn new(text: &str) -> Word {
+        impl Keyword {
+            fn new(text: &str) -> Keyword {
                 match text {
-                    $($text => Word::$variant,)*
-                    _ => Word::Unknown,
+                    $($text => Keyword::$variant,)*
+                    _ => Keyword::Unknown,
                 }
             }
 
             pub(super) fn text(self) -> &'static str {
                 match self {
-                    $(Word::$variant => $text,)*
-                    Word::Unknown => "",
+                    $(Keyword::$variant => $text,)*
+                    Keyword::Unknown => "",
                 }
             }
         }
     };
 }
 
-words! {
+keywords! {
     Equal = "=",
     NotEqual = "!=",
     Less = "<",
@@ -82,72 +83,72 @@ words! {
     Divide = "/",
 }
 
-/// A string that is neither only the name of a property nor only a word.
+/// A string that is both a keyword and the name of a property, or neither.
 #[derive(Clone, Debug)]
-pub(super) struct PlanText {
-    /// None for SEMPRE's null.
+pub(super) struct PlanString {
+    /// `None` for Java's null.
     pub(super) text: Option<Box<str>>,
-    pub(super) word: Word,
+    pub(super) keyword: Keyword,
     pub(super) property: Option<PropertyId>,
 }
 
-/// What a value that is not the knowledge base's own is.
+/// The content of a value that is not in the knowledge base.
 #[derive(Clone, Debug)]
-pub(super) enum Foreign {
-    /// A literal of the program, or a string or truth value turned into a value.
-    Value(Value),
-    /// A computed number, its unit that of another value.
+pub(super) enum LocalContent {
+    /// A literal of the program, or a string or boolean turned into a value.
+    Value(KbValue),
+    /// A computed number, with the unit of the given value.
     Number(f64, Option<ValueId>),
-    /// The result of `listValue`: a value that is a list.
-    ListValue(List),
-    /// The rest are elements of `( list … )` that are not values to Java: touching them is an error.
+    /// The result of `listValue`: a list that is a value.
+    ListValue(ListRef),
+    // The rest are elements of `( list … )` that are not of SEMPRE's class `Value`: functions that use them fail.
     RawText(Option<Box<str>>),
     RawBoolean(bool),
-    RawList(List),
+    RawList(ListRef),
     RawNull,
 }
 
-/// A value that is not the knowledge base's own, or not in every respect.
+/// A value of the program or of the run. It may equal a value of the knowledge base but print differently.
 #[derive(Clone, Debug)]
-pub(super) struct Local {
-    pub(super) content: Foreign,
-    /// The value of the knowledge base that it is when looked up.
+pub(super) struct LocalValue {
+    pub(super) content: LocalContent,
+    /// The value of the knowledge base that a hash table finds for it.
     pub(super) known: Option<ValueId>,
     pub(super) ty: LocalType,
 }
 
-/// The type of such a value.
+/// The type of a [`LocalValue`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalType {
-    Known(TypeId),
-    /// One that no value of the knowledge base has.
+    Known(ValueTypeId),
+    /// A type that no value of the knowledge base has.
     Other(Box<str>),
-    /// That of the first element of a list, which is looked at when asked for.
+    /// The type of the first element of a list, computed on demand.
     OfFirst,
     None,
 }
 
-/// One step.
+/// An instruction of the stack machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Op {
-    Push(Object),
+pub(super) enum Instruction {
+    Push(StackEntry),
+    /// Calls a function with this many arguments from the stack.
     Call(Function, u32),
-    /// Calls something that is not a function: an error once the arguments are there.
-    CallOther(u32),
+    /// Fails with a message of [`Plan::messages`]: the form calls something that is not a function. It comes after the
+    /// instructions for the arguments, whose errors take precedence.
+    Fail(u32),
 }
 
-/// A form, compiled for one knowledge base.
-///
-/// A plan made for one knowledge base means nothing to another.
+/// A form compiled for one knowledge base. It must not be run on another.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    pub(super) ops: Vec<Op>,
-    pub(super) locals: Vec<Local>,
-    pub(super) texts: Vec<PlanText>,
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) locals: Vec<LocalValue>,
+    pub(super) strings: Vec<PlanString>,
     /// Elements of literal lists.
     pub(super) elements: Vec<ValueId>,
-    /// What stands in the form where something that can be run should, for messages.
-    pub(super) oddities: Vec<Box<str>>,
+    /// Error messages for the parts of the form that cannot be run.
+    pub(super) messages: Vec<Box<str>>,
 }
 
 impl KnowledgeBase {
@@ -158,13 +159,13 @@ impl KnowledgeBase {
         plan
     }
 
-    /// Compiles a form into an old plan's buffers.
+    /// Compiles a form into `plan`, whose buffers are reused.
     pub fn compile_into(&self, form: &Form, plan: &mut Plan) {
-        plan.ops.clear();
+        plan.instructions.clear();
         plan.locals.clear();
-        plan.texts.clear();
+        plan.strings.clear();
         plan.elements.clear();
-        plan.oddities.clear();
+        plan.messages.clear();
         if let Some(root) = form.root() {
             Compiler { world: self, form, plan }.node(root);
         }
@@ -179,7 +180,7 @@ struct Compiler<'a> {
 
 impl Compiler<'_> {
     fn node(&mut self, id: NodeId) {
-        let object = match self.form.node(id) {
+        let entry = match self.form.node(id) {
             FormNode::Call { function, arguments } => {
                 let arguments = self.form.children(arguments);
                 for &argument in arguments {
@@ -189,115 +190,119 @@ impl Compiler<'_> {
                     FormNode::Name { id, .. } => self.form.atom(id),
                     _ => None,
                 };
-                let op = match name.and_then(Function::from_name) {
-                    Some(function) => Op::Call(function, arguments.len() as u32),
-                    None => Op::CallOther(self.oddity(match name {
+                let instruction = match name.and_then(Function::from_name) {
+                    Some(function) => Instruction::Call(function, arguments.len() as u32),
+                    None => Instruction::Fail(self.message(match name {
                         Some(name) => format!("there is no function {name}"),
                         None => "only a name can be called".to_owned(),
                     })),
                 };
-                self.plan.ops.push(op);
+                self.plan.instructions.push(instruction);
                 return;
             }
-            FormNode::Text(atom) => Object::Text(self.text(self.form.atom(atom))),
-            FormNode::Boolean(value) => Object::Boolean(value),
-            FormNode::List(values) => Object::List(self.list(self.form.children(values))),
+            FormNode::Text(atom) => StackEntry::String(self.string(self.form.atom(atom))),
+            FormNode::Boolean(value) => StackEntry::Boolean(value),
+            FormNode::List(values) => StackEntry::List(self.list(self.form.children(values))),
             FormNode::Variable(name) => {
                 let name = self.form.atom(name).unwrap_or("\\0");
-                Object::Form(self.oddity(format!("the variable {name} stands for nothing")))
+                StackEntry::Invalid(self.message(format!("the variable {name} is not bound")))
             }
             FormNode::Lambda { .. } => {
-                Object::Form(self.oddity("a lambda is not applied to anything".into()))
+                StackEntry::Invalid(self.message("a lambda is not applied to anything".into()))
             }
             FormNode::Apply { .. } => {
-                Object::Form(self.oddity("something that is not a lambda is applied".into()))
+                StackEntry::Invalid(self.message("something that is not a lambda is applied".into()))
             }
             FormNode::Unsupported { keyword, .. } => {
                 let keyword = self.form.atom(keyword).unwrap_or_default();
-                Object::Form(self.oddity(format!("`{keyword}` forms cannot be run here")))
+                StackEntry::Invalid(self.message(format!("`{keyword}` forms cannot be run here")))
             }
             FormNode::Name { .. }
             | FormNode::Number { .. }
             | FormNode::Date { .. }
             | FormNode::Time { .. }
-            | FormNode::Url(_) => Object::Value(self.value(id)),
+            | FormNode::Url(_) => StackEntry::Value(self.value(id)),
         };
-        self.plan.ops.push(Op::Push(object));
+        self.plan.instructions.push(Instruction::Push(entry));
     }
 
-    fn oddity(&mut self, message: String) -> u32 {
-        self.plan.oddities.push(message.into());
-        self.plan.oddities.len() as u32 - 1
+    /// Adds a message and returns its index.
+    fn message(&mut self, message: String) -> u32 {
+        self.plan.messages.push(message.into());
+        self.plan.messages.len() as u32 - 1
     }
 
-    fn text(&mut self, text: Option<&str>) -> Text {
-        let word = text.map_or(Word::Unknown, Word::new);
+    fn string(&mut self, text: Option<&str>) -> StringRef {
+        let keyword = text.map_or(Keyword::Unknown, Keyword::new);
         let property = text.and_then(|text| self.world.property(text));
         match property {
-            Some(property) if word == Word::Unknown => Text::Property(property),
-            None if word != Word::Unknown => Text::Word(word),
+            Some(property) if keyword == Keyword::Unknown => StringRef::Property(property),
+            None if keyword != Keyword::Unknown => StringRef::Keyword(keyword),
             _ => {
-                self.plan.texts.push(PlanText { text: text.map(Into::into), word, property });
-                Text::Other(self.plan.texts.len() as u32 - 1)
+                self.plan.strings.push(PlanString { text: text.map(Into::into), keyword, property });
+                StringRef::Other(self.plan.strings.len() as u32 - 1)
             }
         }
     }
 
-    /// The value at a node: the knowledge base's own if it has it and prints it alike.
+    /// Returns the value at a node: the one in the knowledge base if there is one that prints the same, else a new
+    /// local value.
     fn value(&mut self, id: NodeId) -> ValueId {
         let node = self.form.node(id);
         let known = match node {
             FormNode::Name { id, .. } => {
-                self.form.atom(id).and_then(|name| self.world.names.get(name)).copied()
+                self.form.atom(id).and_then(|name| self.world.lookup.names.get(name)).copied()
             }
             FormNode::Number { value, unit } => self.world.find_number(value, number_unit(self.form, unit)),
-            FormNode::Date { year, month, day } => self.world.dates.get(&(year, month, day)).copied(),
-            FormNode::Time { hour, minute } => self.world.times.get(&(hour, minute)).copied(),
+            FormNode::Date { year, month, day } => self.world.lookup.dates.get(&(year, month, day)).copied(),
+            FormNode::Time { hour, minute } => self.world.lookup.times.get(&(hour, minute)).copied(),
             _ => None,
         };
         match (node, known) {
             (FormNode::Name { description: Some(_), .. }, _) | (_, None) => {}
             (_, Some(known)) => return known,
         }
-        let value = Value::from_form(self.form, id).unwrap_or_else(|| Value::name("null"));
-        self.local(Foreign::Value(value), known)
+        let value = KbValue::from_form(self.form, id).unwrap_or_else(|| KbValue::name("null"));
+        self.local(LocalContent::Value(value), known)
     }
 
-    fn local(&mut self, content: Foreign, known: Option<ValueId>) -> ValueId {
+    /// Adds a local value and returns its number.
+    fn local(&mut self, content: LocalContent, known: Option<ValueId>) -> ValueId {
         let ty = match &content {
-            Foreign::Value(value) => match value.type_name() {
+            LocalContent::Value(value) => match value.type_name() {
                 Some(name) => self.world.local_type(&name),
                 None => LocalType::None,
             },
             _ => LocalType::None,
         };
-        self.plan.locals.push(Local { content, known, ty });
+        self.plan.locals.push(LocalValue { content, known, ty });
         self.world.values.len() as ValueId + self.plan.locals.len() as ValueId - 1
     }
 
-    /// A literal list. To Java, strings and truth values in it are not values.
-    fn list(&mut self, nodes: &[NodeId]) -> List {
+    /// Compiles a literal list. Its strings and booleans are not of SEMPRE's class `Value`.
+    fn list(&mut self, nodes: &[NodeId]) -> ListRef {
         let elements: Vec<ValueId> = nodes
             .iter()
             .map(|&id| match self.form.node(id) {
                 FormNode::Text(atom) => {
-                    self.local(Foreign::RawText(self.form.atom(atom).map(Into::into)), None)
+                    self.local(LocalContent::RawText(self.form.atom(atom).map(Into::into)), None)
                 }
-                FormNode::Boolean(value) => self.local(Foreign::RawBoolean(value), None),
+                FormNode::Boolean(value) => self.local(LocalContent::RawBoolean(value), None),
                 FormNode::List(values) => {
                     let list = self.list(self.form.children(values));
-                    self.local(Foreign::RawList(list), None)
+                    self.local(LocalContent::RawList(list), None)
                 }
                 _ => self.value(id),
             })
             .collect();
         let start = self.plan.elements.len() as u32;
         self.plan.elements.extend(elements);
-        List { start, len: nodes.len() as u32, of_world: false }
+        ListRef { start, len: nodes.len() as u32, of_world: false }
     }
 }
 
 impl KnowledgeBase {
+    /// Returns the type with this name.
     pub(super) fn local_type(&self, name: &str) -> LocalType {
         match self.type_ids.get(name) {
             Some(&id) => LocalType::Known(id),
@@ -305,7 +310,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// The type of numbers without a unit.
+    /// Returns the type of numbers without a unit.
     pub(super) fn unitless_type(&self) -> LocalType {
         debug_assert_eq!(&*self.type_names[self.unitless as usize].name, number_type(None));
         LocalType::Known(self.unitless)

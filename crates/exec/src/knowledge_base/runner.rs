@@ -1,61 +1,62 @@
 //! Running programs on a knowledge base.
 
 use super::KnowledgeBase;
-use super::machine::{Machine, Result, Run};
+use super::machine::{Machine, MachineState, Result};
 use super::plan::Plan;
 use crate::{Executor, Limits, Outcome};
 use xpr_lang::lambda_dcs::Form;
 
-/// Whether a run that came to a value found something.
+/// Whether the answer of a run is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It did.
-    Something,
-    /// Its value is the empty list.
-    Nothing,
+pub enum AnswerKind {
+    /// Any value but the empty list.
+    NonEmpty,
+    /// The empty list.
+    Empty,
 }
 
-/// Runs programs on a knowledge base, one after the other, in the same buffers.
+/// An executor of lambda-DCS programs on a knowledge base. It reuses its buffers from run to run.
 #[derive(Debug)]
 pub struct Runner<'w> {
     world: &'w KnowledgeBase,
     limits: Limits,
     form: Form,
     plan: Plan,
-    run: Run,
+    state: MachineState,
 }
 
 impl<'w> Runner<'w> {
-    /// A runner on `world`.
+    /// Returns a runner for programs on `world`.
     pub fn new(world: &'w KnowledgeBase, limits: Limits) -> Self {
-        Runner { world, limits, form: Form::default(), plan: Plan::default(), run: Run::new(world) }
+        let state = MachineState::new(world);
+        Runner { world, limits, form: Form::default(), plan: Plan::default(), state }
     }
 
-    /// Runs a plan made for this world.
+    /// Runs a plan that was compiled for this knowledge base.
     ///
     /// # Errors
-    /// If it does not come to a value.
-    pub fn run(&mut self, plan: &Plan) -> Result<Verdict> {
-        Machine { world: self.world, plan, limits: self.limits, run: &mut self.run }.run()
+    /// If the run fails or exceeds a limit.
+    pub fn run(&mut self, plan: &Plan) -> Result<AnswerKind> {
+        Machine { world: self.world, plan, limits: self.limits, state: &mut self.state }.run()
     }
 
-    /// Appends the value that the last run of `plan` came to, as SEMPRE prints it.
+    /// Appends the answer of the last run, which must have been of `plan`, as SEMPRE prints it.
     ///
     /// # Errors
-    /// If it is too long; what was written by then stays.
+    /// If the answer exceeds the output limit. `out` then has its beginning.
     pub fn write_answer(&mut self, plan: &Plan, out: &mut String) -> Result<()> {
-        Machine { world: self.world, plan, limits: self.limits, run: &mut self.run }.write_answer(out)
+        Machine { world: self.world, plan, limits: self.limits, state: &mut self.state }.write_answer(out)
     }
 
     /// Runs a form and appends its denotation.
     ///
     /// # Errors
-    /// If it does not come to a value.
-    pub fn run_form(&mut self, form: &Form, out: &mut String) -> Result<Verdict> {
+    /// If the run fails or exceeds a limit. `out` is then unchanged.
+    pub fn run_form(&mut self, form: &Form, out: &mut String) -> Result<AnswerKind> {
         let mut plan = std::mem::take(&mut self.plan);
         self.world.compile_into(form, &mut plan);
         let start = out.len();
-        let result = self.run(&plan).and_then(|verdict| self.write_answer(&plan, out).map(|()| verdict));
+        let result = self.run(&plan).and_then(|kind| self.write_answer(&plan, out).map(|()| kind));
         if result.is_err() {
             out.truncate(start);
         }
@@ -72,8 +73,8 @@ impl Executor for Runner<'_> {
             Ok(()) => {
                 let mut denotation = String::new();
                 match self.run_form(&form, &mut denotation) {
-                    Ok(Verdict::Something) => Outcome::Value(denotation),
-                    Ok(Verdict::Nothing) => Outcome::Empty,
+                    Ok(AnswerKind::NonEmpty) => Outcome::Value(denotation),
+                    Ok(AnswerKind::Empty) => Outcome::Empty,
                     Err(fault) => fault.into(),
                 }
             }

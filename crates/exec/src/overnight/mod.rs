@@ -1,10 +1,10 @@
 //! The eight worlds of the Overnight benchmark, built from their rules.
 //!
-//! Each is fully determined: entities, then value lists, then properties entity by entity, every
-//! choice drawn from Java's generator with seed 1. So they need no data file, and equal the
-//! benchmark's own line by line.
+//! SEMPRE generates each world at random: first the entities and the lists of values, then the properties of each entity,
+//! with `java.util.Random` and seed 1. The same draws in the same order give the same triples, line by line, so no data
+//! file is needed.
 
-mod random;
+mod java_random;
 mod worlds;
 
 use crate::KnowledgeBase;
@@ -21,7 +21,7 @@ pub const WORLDS: [&str; 8] = [
     "socialnetwork",
 ];
 
-/// Builds the world called `name`; none if it is not one of the eight.
+/// Builds the world called `name`. Returns `None` if the name is not in [`WORLDS`].
 pub fn world(name: &str) -> Option<KnowledgeBase> {
     worlds::build(name)
 }

@@ -1,14 +1,14 @@
-//! What each world holds, in the order it was drawn.
+//! The rules of each world. The order of the random draws must not change.
 
-use super::random::Random;
+use super::java_random::JavaRandom;
 use crate::value::entity_type;
-use crate::{Builder, KnowledgeBase, Value};
+use crate::{KbValue, KnowledgeBase, KnowledgeBaseBuilder};
 
-/// How many entities a world's main groups have.
+/// The number of entities in each main group of a world.
 const GROUP: usize = 60;
 
 pub(super) fn build(name: &str) -> Option<KnowledgeBase> {
-    let mut world = World { random: Random::new(1), builder: Builder::new() };
+    let mut world = WorldBuilder { random: JavaRandom::new(1), builder: KnowledgeBaseBuilder::new() };
     match name {
         "basketball" => basketball(&mut world),
         "blocks" => blocks(&mut world),
@@ -23,19 +23,19 @@ pub(super) fn build(name: &str) -> Option<KnowledgeBase> {
     Some(world.builder.finish())
 }
 
-struct World {
-    random: Random,
-    builder: Builder,
+struct WorldBuilder {
+    random: JavaRandom,
+    builder: KnowledgeBaseBuilder,
 }
 
-impl World {
-    /// The entities with these ids, of a type.
-    fn entities(&mut self, ty: &str, ids: &[&str]) -> Vec<Value> {
+impl WorldBuilder {
+    /// Adds entities of a type with these ids.
+    fn entities(&mut self, ty: &str, ids: &[&str]) -> Vec<KbValue> {
         ids.iter().map(|id| self.entity(&format!("{ty}.{id}"))).collect()
     }
 
-    /// A main group: entities with these ids first, then with their index for an id.
-    fn group(&mut self, ty: &str, ids: &[&str]) -> Vec<Value> {
+    /// Adds a main group of entities: the first have these ids, and the rest have their index as id.
+    fn group(&mut self, ty: &str, ids: &[&str]) -> Vec<KbValue> {
         (0..GROUP)
             .map(|index| match ids.get(index) {
                 Some(id) => self.entity(&format!("{ty}.{id}")),
@@ -44,70 +44,75 @@ impl World {
             .collect()
     }
 
-    fn entity(&mut self, id: &str) -> Value {
-        let entity = Value::name(id);
+    /// Adds an entity and its type, unless it is there already.
+    fn entity(&mut self, id: &str) -> KbValue {
+        let entity = KbValue::name(id);
         if !self.builder.contains(&entity) {
             let ty = entity_type(id).expect("the ids of this file have types");
-            self.insert(&entity, "type", &Value::name(ty));
+            self.insert(&entity, "type", &KbValue::name(ty));
         }
         entity
     }
 
-    fn insert(&mut self, subject: &Value, property: &str, object: &Value) {
+    fn insert(&mut self, subject: &KbValue, property: &str, object: &KbValue) {
         self.builder.insert(subject, property, object).expect("the values of this file have types");
     }
 
-    fn one(&mut self, entity: &Value, property: &str, list: &[Value]) {
+    /// Adds a random value of a list.
+    fn one(&mut self, entity: &KbValue, property: &str, list: &[KbValue]) {
         let object = self.random.one(list);
         self.insert(entity, property, object);
     }
 
-    fn many(&mut self, entity: &Value, property: &str, list: &[Value], count: i32) {
-        // All are drawn before the first is inserted, but drawing is all that is random.
+    /// Adds `count` random values of a list, not necessarily different ones.
+    fn many(&mut self, entity: &KbValue, property: &str, list: &[KbValue], count: i32) {
         for _ in 0..count {
             self.one(entity, property, list);
         }
     }
 
-    fn focus(&mut self, entity: &Value, property: &str, list: &[Value]) {
+    /// Adds the first value of a list with probability ½, else any of its values.
+    fn focus(&mut self, entity: &KbValue, property: &str, list: &[KbValue]) {
         let object = self.random.focus(list);
         self.insert(entity, property, object);
     }
 
-    /// A number from `low` to just below `high`.
-    fn number(&mut self, entity: &Value, property: &str, (low, high): (i32, i32), unit: &str) {
+    /// Adds a random number from `low` to just below `high`.
+    fn number(&mut self, entity: &KbValue, property: &str, (low, high): (i32, i32), unit: &str) {
         let value = self.random.int(low, high);
-        self.insert(entity, property, &Value::number(value, Some(unit)));
+        self.insert(entity, property, &KbValue::number(value, Some(unit)));
     }
 
-    /// A common value half of the time, else a number between two.
-    fn common(&mut self, entity: &Value, property: &str, common: i32, (low, high): (i32, i32), unit: &str) {
+    /// Adds the number `common` with probability ½, else a random number from `low` to just below `high`.
+    fn common(&mut self, entity: &KbValue, property: &str, common: i32, (low, high): (i32, i32), unit: &str) {
         let other = self.random.int(low, high);
         let value = *self.random.one(&[common, other]);
-        self.insert(entity, property, &Value::number(value, Some(unit)));
+        self.insert(entity, property, &KbValue::number(value, Some(unit)));
     }
 
-    fn year(&mut self, entity: &Value, property: &str) {
+    /// Adds a random year.
+    fn year(&mut self, entity: &KbValue, property: &str) {
         let year = self.random.int(2000, 2010);
-        self.insert(entity, property, &Value::Date { year, month: -1, day: -1 });
+        self.insert(entity, property, &KbValue::Date { year, month: -1, day: -1 });
     }
 
-    fn hour(&mut self, entity: &Value, property: &str) {
+    /// Adds a random hour.
+    fn hour(&mut self, entity: &KbValue, property: &str) {
         let hour = self.random.int(9, 16);
-        self.insert(entity, property, &Value::Time { hour, minute: 0 });
+        self.insert(entity, property, &KbValue::Time { hour, minute: 0 });
     }
 
-    /// Unary properties, each of which holds half of the time.
-    fn maybe(&mut self, entity: &Value, properties: &[&str]) {
+    /// Adds each of the unary properties with probability ½.
+    fn maybe(&mut self, entity: &KbValue, properties: &[&str]) {
         for property in properties {
             if self.random.bernoulli(0.5) {
-                self.insert(entity, property, &Value::Boolean(true));
+                self.insert(entity, property, &KbValue::Boolean(true));
             }
         }
     }
 }
 
-fn blocks(world: &mut World) {
+fn blocks(world: &mut WorldBuilder) {
     let blocks = world.group("en.block", &["block1", "block2"]);
     let shapes = world.entities("en.shape", &["pyramid", "cube"]);
     let colors = world.entities("en.color", &["red", "green"]);
@@ -124,13 +129,13 @@ fn blocks(world: &mut World) {
     }
 }
 
-fn calendar(world: &mut World) {
+fn calendar(world: &mut WorldBuilder) {
     let meetings = world.group("en.meeting", &["weekly_standup", "annual_review"]);
     let people = world.entities("en.person", &["alice", "bob"]);
     let locations = world.entities("en.location", &["greenberg_cafe", "central_office"]);
     for meeting in &meetings {
         let day = world.random.int(1, 5);
-        world.insert(meeting, "date", &Value::Date { year: 2015, month: 1, day });
+        world.insert(meeting, "date", &KbValue::Date { year: 2015, month: 1, day });
         world.hour(meeting, "start_time");
         world.hour(meeting, "end_time");
         world.number(meeting, "length", (1, 4), "en.hour");
@@ -140,7 +145,7 @@ fn calendar(world: &mut World) {
     }
 }
 
-fn restaurants(world: &mut World) {
+fn restaurants(world: &mut WorldBuilder) {
     let restaurants = world.group("en.restaurant", &["thai_cafe", "pizzeria_juno"]);
     let neighborhoods = world.entities("en.neighborhood", &["tribeca", "midtown_west", "chelsea"]);
     let cuisines = world.entities("en.cuisine", &["thai", "french", "italian"]);
@@ -163,7 +168,7 @@ fn restaurants(world: &mut World) {
     }
 }
 
-fn housing(world: &mut World) {
+fn housing(world: &mut WorldBuilder) {
     let units = world.group("en.housing_unit", &["123_sesame_street", "900_mission_ave"]);
     let types = world.entities("en.housing", &["apartment", "condo", "house", "flat"]);
     let neighborhoods = world.entities("en.neighborhood", &["tribeca", "midtown_west", "chelsea"]);
@@ -177,7 +182,7 @@ fn housing(world: &mut World) {
     }
 }
 
-fn publications(world: &mut World) {
+fn publications(world: &mut WorldBuilder) {
     let articles = world.group("en.article", &["multivariate_data_analysis"]);
     let people = world.entities("en.person", &["efron", "lakoff"]);
     let venues = world.entities("en.venue", &["computational_linguistics", "annals_of_statistics"]);
@@ -187,11 +192,11 @@ fn publications(world: &mut World) {
         world.year(article, "publication_date");
         let citations = world.random.int(1, 10);
         world.many(article, "cites", &articles, citations);
-        world.insert(article, "won_award", &Value::Boolean(true));
+        world.insert(article, "won_award", &KbValue::Boolean(true));
     }
 }
 
-fn socialnetwork(world: &mut World) {
+fn socialnetwork(world: &mut WorldBuilder) {
     let people = world.group("en.person", &["alice", "bob"]);
     let genders = world.entities("en.gender", &["male", "female"]);
     let statuses = world.entities("en.relationship_status", &["single", "married"]);
@@ -210,23 +215,23 @@ fn socialnetwork(world: &mut World) {
         world.many(person, "friend", &people, friends);
         world.maybe(person, &["logged_in"]);
     }
-    for education in &world.group("en.education", &["0"]) {
-        world.focus(education, "student", &people);
-        world.one(education, "university", &universities);
-        world.one(education, "field_of_study", &fields);
-        world.year(education, "education_start_date");
-        world.year(education, "education_end_date");
-    }
-    for employment in &world.group("en.employment", &["0"]) {
-        world.focus(employment, "employee", &people);
-        world.one(employment, "employer", &companies);
-        world.one(employment, "job_title", &titles);
-        world.year(employment, "employment_start_date");
-        world.year(employment, "employment_end_date");
+    // Education and employment are events: a person, two properties and a period.
+    for (event, person, first, second) in [
+        ("education", "student", ("university", &universities), ("field_of_study", &fields)),
+        ("employment", "employee", ("employer", &companies), ("job_title", &titles)),
+    ] {
+        for entity in &world.group(&format!("en.{event}"), &["0"]) {
+            world.focus(entity, person, &people);
+            for (property, list) in [first, second] {
+                world.one(entity, property, list);
+            }
+            world.year(entity, &format!("{event}_start_date"));
+            world.year(entity, &format!("{event}_end_date"));
+        }
     }
 }
 
-fn basketball(world: &mut World) {
+fn basketball(world: &mut WorldBuilder) {
     let players = world.group("en.player", &["kobe_bryant", "lebron_james"]);
     let teams = world.entities("en.team", &["lakers", "cavaliers"]);
     let positions = world.entities("en.position", &["point_guard", "forward"]);
@@ -250,7 +255,7 @@ fn basketball(world: &mut World) {
     }
 }
 
-fn recipes(world: &mut World) {
+fn recipes(world: &mut WorldBuilder) {
     let recipes = world.group("en.recipe", &["rice_pudding", "quiche"]);
     let cuisines = world.entities("en.cuisine", &["chinese", "french"]);
     let ingredients = world.entities("en.ingredient", &["milk", "spinach"]);

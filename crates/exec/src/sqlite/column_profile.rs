@@ -1,33 +1,37 @@
-//! What the cells of a column hold, whatever it is declared to hold.
+//! The type of a column, from a sample of its cells and its declaration.
 //!
-//! SQLite does not enforce declarations: a column of type `text` may hold numbers, and one without a type anything. So a
-//! sample of the cells is looked at, and where declaration and contents disagree the contents win.
+//! SQLite does not enforce declarations: a column of type `text` may hold numbers, and a column without a type anything.
+//! Where the declaration and the cells disagree, the cells win.
 
 use rusqlite::types::ValueRef;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use xpr_lang::sql::ColumnType;
 
-/// What a sample of a column's cells holds.
+/// Values of a column that are looked for in another, to estimate the share that is there: evenly spaced ones, in order
+/// of their hashes. More would make inferred foreign keys more certain, and reading a schema slower.
+const COMPARED_VALUES: usize = 200;
+
+/// Counts of what a sample of a column's cells holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ColumnProfile {
     numbers: usize,
-    /// Whole numbers that are 0 or 1.
+    /// Integers that are 0 or 1.
     bits: usize,
     texts: usize,
-    /// Texts that spell a number.
+    /// Texts that are a number.
     numeric_texts: usize,
-    /// Texts that spell a date or a time.
+    /// Texts that are a date or a time.
     time_texts: usize,
     blobs: usize,
-    /// One for each cell that holds something; after [`ColumnProfile::finish`] sorted and without repetitions.
+    /// The hash of each cell that is not NULL. After [`ColumnProfile::finish`] they are sorted and distinct.
     hashes: Vec<u64>,
-    /// Whether no two cells hold the same.
+    /// Whether all cells that are not NULL differ.
     unique: bool,
 }
 
 impl ColumnProfile {
-    /// Takes a cell into account.
+    /// Adds a cell.
     pub(super) fn add(&mut self, cell: ValueRef<'_>) {
         match cell {
             ValueRef::Null => return,
@@ -46,7 +50,7 @@ impl ColumnProfile {
         self.hashes.push(hash(cell));
     }
 
-    /// To be called when the last cell was added.
+    /// Must be called after the last cell was added.
     pub(super) fn finish(&mut self) {
         let cells = self.hashes.len();
         self.hashes.sort_unstable();
@@ -55,17 +59,17 @@ impl ColumnProfile {
         self.unique = self.hashes.len() == cells;
     }
 
-    /// Whether no two cells of the sample hold the same.
+    /// Returns whether all cells of the sample that are not NULL differ.
     pub(super) fn is_unique(&self) -> bool {
         self.unique
     }
 
-    /// How many different values the sample has.
+    /// Returns the number of distinct values in the sample.
     pub(super) fn distinct(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether most values are words.
+    /// Returns whether most cells are texts that are not numbers.
     pub(super) fn is_textual(&self) -> bool {
         self.texts - self.numeric_texts > self.cells() / 2
     }
@@ -74,19 +78,18 @@ impl ColumnProfile {
         self.numbers + self.texts + self.blobs
     }
 
-    /// The share of this column's values that the other has as well, judged by at most two hundred of them.
+    /// Returns the share of this column's values that `other` has as well, estimated by [`COMPARED_VALUES`] of them.
     pub(super) fn share_in(&self, other: &ColumnProfile) -> f32 {
-        let every = self.hashes.len().div_ceil(200).max(1);
-        let looked_at = self.hashes.iter().step_by(every);
+        let step = self.hashes.len().div_ceil(COMPARED_VALUES).max(1);
         let (mut all, mut shared) = (0, 0);
-        for hash in looked_at {
+        for hash in self.hashes.iter().step_by(step) {
             all += 1;
             shared += usize::from(other.hashes.binary_search(hash).is_ok());
         }
         if all == 0 { 0.0 } else { shared as f32 / all as f32 }
     }
 
-    /// What the column holds, declared as it is.
+    /// Returns the type of the column with this declared type.
     pub(super) fn column_type(&self, declaration: &str) -> ColumnType {
         let declared = declared_type(declaration);
         let cells = self.cells();
@@ -100,11 +103,11 @@ impl ColumnProfile {
         } else if self.texts == cells && self.numeric_texts < cells {
             ColumnType::Text
         } else {
-            // Blobs, a mixture, or texts that all spell numbers: they sort as words and look like numbers.
+            // Blobs, a mixture, or texts that are all numbers: they look like numbers but sort as texts.
             ColumnType::Other
         };
         match (declared, contents) {
-            // Numbers stand for truth and for time as well, and only the declaration says so.
+            // Numbers can be booleans and times, and only the declaration tells.
             (Some(ColumnType::Boolean), ColumnType::Number) if self.bits == cells => ColumnType::Boolean,
             (Some(ColumnType::Boolean), ColumnType::Text) if self.distinct() <= 2 => ColumnType::Boolean,
             (Some(ColumnType::Time), ColumnType::Number) => ColumnType::Time,
@@ -113,7 +116,7 @@ impl ColumnProfile {
     }
 }
 
-/// What a declaration promises, by the words SQLite itself looks for and those people use.
+/// Returns the type for a declared one, which is recognised by the words that SQLite looks for and some others.
 fn declared_type(declaration: &str) -> Option<ColumnType> {
     const WORDS: [(&str, ColumnType); 14] = [
         ("bool", ColumnType::Boolean),
@@ -137,11 +140,11 @@ fn declared_type(declaration: &str) -> Option<ColumnType> {
 
 fn is_number(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes).unwrap_or_default().trim();
-    // The parser of floats takes `inf` and `nan` too.
+    // Rust also parses `inf` and `nan`.
     text.ends_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok()
 }
 
-/// `2015-01-03`, with a time behind or not; `10:30`, `10:30:00`.
+/// Returns whether a text is like `2015-01-03`, `2015-01-03 10:30`, `10:30` or `10:30:00`.
 fn is_time(bytes: &[u8]) -> bool {
     let shape = |pattern: &[u8]| {
         bytes.len() >= pattern.len()
@@ -151,7 +154,7 @@ fn is_time(bytes: &[u8]) -> bool {
     date || (shape(b"00:00") && bytes.get(5).is_none_or(|&next| next == b':') && bytes.len() <= 12)
 }
 
-/// The same for cells that SQL calls equal: a whole real number is the integer.
+/// Returns a hash that is the same for cells that are equal in SQL: a real number without fraction equals an integer.
 fn hash(cell: ValueRef<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     match cell {
@@ -179,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_win_over_declarations() {
+    fn cells_win_over_declarations() {
         let text = |text: &'static str| ValueRef::Text(text.as_bytes());
         let one = ValueRef::Integer(1);
         let cases: [(&str, Vec<ValueRef<'_>>, ColumnType); 16] = [

@@ -1,14 +1,14 @@
-//! Opening a file so that nothing can happen to it.
+//! Opening a database file so that nothing can change it.
 //!
-//! Reading must leave no trace: not a byte of the file changes, and no `-wal`, `-shm` or `-journal` appears beside it.
-//! A database in rollback mode is opened with `mode=ro`; its readers take ordinary locks, so one that is being written to
-//! is read correctly. In write-ahead mode a reader, too, would create `-wal` and `-shm`; there `immutable=1` is added, which
-//! takes no locks and looks at the file alone. That is right only while the log is empty, so a log with
-//! something in it is an error that says what to do. The mode is in the file's header.
+//! Reading must leave no trace: not a byte of the file changes, and no `-wal`, `-shm` or `-journal` file appears beside
+//! it. A database in rollback mode is opened with `mode=ro`. Its readers take ordinary locks, so it is read correctly
+//! even while another program writes to it. In write-ahead mode even a reader would create `-wal` and `-shm`, so
+//! `immutable=1` is added: SQLite then takes no locks and reads this file only. That is correct only while the log is
+//! empty, so a log with content is an error that says what to do. The mode is in the file's header.
 //!
-//! Everything that could reach beyond the tables is off: triggers, writes to the schema, functions of the schema that are
-//! not known to be harmless, double-quoted strings, attached databases, extensions (which SQLite loads only
-//! when asked to), and memory-mapped reading, where another program that truncates the file would end this one.
+//! Everything that could reach beyond the tables is off: triggers, writes to the schema, functions in the schema that are
+//! not known to be harmless, double-quoted strings, attached databases, extensions (which SQLite loads only on request),
+//! and memory-mapped reading, where another program that truncates the file would crash this one.
 
 use super::error::DatabaseError;
 use super::memory;
@@ -22,20 +22,24 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the header of a database begins with.
+/// The first bytes of every database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Where the header has the mode: 1 is rollback, 2 write-ahead.
+/// The position of the journal mode in the header.
 const MODE: usize = 19;
-/// What opening and reading the schema may take: a hostile schema can be as large as its file.
+/// The journal mode of databases with a write-ahead log.
+const WRITE_AHEAD: u8 = 2;
+/// Bytes of memory for opening a database and reading its schema. A hostile schema can be as large as its file.
 const OPENING_MEMORY: usize = 256 << 20;
-/// Pages kept by a connection, in KiB.
+/// The size of a connection's page cache in KiB.
 const PAGE_CACHE: i64 = 2048;
+/// How long to wait for a program that is writing to the database.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Bytes of a cell or a row, and of any text on the way to one. An operation on a text is one step, so this bounds how
-/// long a step can be.
+/// The maximum bytes of a cell or a row, and of any intermediate text. An operation on a text is a single step of
+/// SQLite's machine, so this bounds how long a step can take.
 pub(super) const LONGEST_TEXT: i32 = 1 << 18;
 
-/// What a statement may be like. Set once the schema has been read, which may be larger.
+/// The limits of a statement. They are set after the schema has been read, which may exceed them.
 const STATEMENT_LIMITS: [(Limit, i32); 12] = [
     (Limit::SQLITE_LIMIT_LENGTH, LONGEST_TEXT),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 15),
@@ -51,42 +55,44 @@ const STATEMENT_LIMITS: [(Limit, i32); 12] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// A database file that can be read.
+/// An SQLite database file.
 #[derive(Clone, Debug)]
 pub struct Database {
     path: PathBuf,
-    /// How SQLite is told to open it.
+    /// The file name without its extension.
+    name: String,
+    /// The address with which SQLite opens the file.
     uri: String,
 }
 
 impl Database {
-    /// Opens the file, for reading only, to see that it is a database.
+    /// Opens the file for reading, to make sure that it is a database.
     ///
     /// # Errors
-    /// When it is not, or cannot be read without leaving a trace.
+    /// If it is not a database, or cannot be read without leaving a trace.
     pub fn open(path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
         let path = path.as_ref().to_owned();
         if !memory::prepare_engine() {
             return Err(DatabaseError::EngineInUse);
         }
-        let write_ahead = read_header(&path)?[MODE] == 2;
+        let write_ahead = read_header(&path)?[MODE] == WRITE_AHEAD;
         if write_ahead {
-            let mut sidecar: OsString = path.clone().into();
-            sidecar.push("-wal");
+            let sidecar = sidecar(&path, "-wal");
             if std::fs::metadata(&sidecar).is_ok_and(|log| log.len() > 0) {
-                return Err(DatabaseError::Unfinished { path, sidecar: sidecar.into() });
+                return Err(DatabaseError::Unfinished { path, sidecar });
             }
         }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let uri = uri(&path, write_ahead);
-        let database = Database { path, uri };
+        let database = Database { path, name, uri };
         database.connect()?;
         Ok(database)
     }
 
-    /// Opens the database at an address such as `sqlite:music.db`; a relative path starts in `folder`.
+    /// Opens the database at an address such as `sqlite:music.db`. A relative path starts in `folder`.
     ///
     /// # Errors
-    /// As [`Database::open`], and when it is another address.
+    /// If the address does not begin with `sqlite:`, and those of [`Database::open`].
     pub fn at(address: &str, folder: &Path) -> Result<Database, DatabaseError> {
         match address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
             Some(path) => Database::open(folder.join(path)),
@@ -94,12 +100,17 @@ impl Database {
         }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A connection with everything off that reading does not need, and its schema read.
+    /// Returns the file name without its extension, such as `music` for `data/music.db`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns a connection that has read the schema, and on which everything is off that reading does not need.
     pub(super) fn connect(&self) -> Result<Connection, DatabaseError> {
         let _budget = memory::Budget::new(OPENING_MEMORY);
         self.connect_within_budget().map_err(|error| self.explain(&error))
@@ -122,7 +133,7 @@ impl Database {
         ] {
             connection.set_db_config(option, on)?;
         }
-        connection.busy_timeout(Duration::from_millis(100))?;
+        connection.busy_timeout(LOCK_TIMEOUT)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "temp_store", "memory")?;
         connection.pragma_update(None, "mmap_size", 0)?;
@@ -136,7 +147,7 @@ impl Database {
         Ok(connection)
     }
 
-    /// The error that says what SQLite's means for the person who named the file.
+    /// Translates an error of SQLite to one that tells users what to do.
     pub(super) fn explain(&self, error: &rusqlite::Error) -> DatabaseError {
         let path = self.path.clone();
         let message = error.to_string();
@@ -145,12 +156,11 @@ impl Database {
             Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path, message },
             Some(ErrorCode::PermissionDenied) => DatabaseError::Permission { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
-            // A journal left by a program that died: it would have to be rolled back, which is a write.
+            // A program that crashed left a journal. To roll it back would be a write.
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
-                let mut sidecar: OsString = path.clone().into();
-                sidecar.push("-journal");
-                if Path::new(&sidecar).exists() {
-                    DatabaseError::Unfinished { path, sidecar: sidecar.into() }
+                let sidecar = sidecar(&path, "-journal");
+                if sidecar.exists() {
+                    DatabaseError::Unfinished { path, sidecar }
                 } else {
                     DatabaseError::Engine { path, message }
                 }
@@ -160,7 +170,14 @@ impl Database {
     }
 }
 
-/// The first hundred bytes of a database.
+/// Returns the path of a file beside the database, whose name is the database's with an ending.
+fn sidecar(path: &Path, ending: &str) -> PathBuf {
+    let mut sidecar: OsString = path.into();
+    sidecar.push(ending);
+    sidecar.into()
+}
+
+/// Reads the header of a database.
 fn read_header(path: &Path) -> Result<[u8; 100], DatabaseError> {
     let path_buf = || path.to_owned();
     let refused = |source: std::io::Error| match source.kind() {
@@ -168,7 +185,7 @@ fn read_header(path: &Path) -> Result<[u8; 100], DatabaseError> {
         ErrorKind::PermissionDenied => DatabaseError::Permission { path: path_buf() },
         _ => DatabaseError::Io { path: path_buf(), source },
     };
-    // Asked before opening, which would wait for ever on a pipe.
+    // Checked before opening the file, which would block on a pipe.
     let metadata = std::fs::metadata(path).map_err(refused)?;
     if metadata.is_dir() {
         return Err(DatabaseError::Directory { path: path_buf() });
@@ -190,9 +207,9 @@ fn read_header(path: &Path) -> Result<[u8; 100], DatabaseError> {
     }
 }
 
-/// The file as SQLite's `file:` address, every byte escaped that could mean something there.
+/// Returns the `file:` URI with which SQLite opens a file. All bytes that could have a meaning in a URI are escaped.
 fn uri(path: &Path, immutable: bool) -> String {
-    // An absolute path has an empty host before it, or its first folder could be taken for one.
+    // An absolute path needs an empty host before it, or its first folder could be taken for the host.
     let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
     for &byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {

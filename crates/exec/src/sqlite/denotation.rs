@@ -1,26 +1,26 @@
-//! Answers of a query as text, so that equal answers are equal texts.
+//! The printed form of a query's answer. Equal answers have equal texts.
 //!
 //! ```text
-//! (bag ("alaska" 591000) ("texas" 266807))      rows in no order, printed sorted
-//! (list ("alaska" 591000) ("texas" 266807))     rows in the order the query asks for
+//! (bag ("alaska" 591000) ("texas" 266807))      rows without an order, printed sorted
+//! (list ("alaska" 591000) ("texas" 266807))     rows in the order of the query's ORDER BY
 //! ```
 //!
-//! A row is its cells: `null`, a number, `"text"` with control characters, `"` and `\` escaped, or `x'00ff'`. Nothing two different
-//! answers have in common: text is quoted and nothing else is. One row has no order, so that "the largest" is
-//! the same however it was asked for: it is always a bag.
+//! A row is its cells: `null`, a number, `"text"` with control characters, `"` and `\` escaped, or `x'00ff'`. Only text
+//! is quoted, so different answers have different texts. A single row is always a bag, so that "the largest" is the same
+//! with and without ORDER BY.
 //!
-//! A real number that is whole is printed as the integer it equals, any other with [`DIGITS`] significant digits:
-//! what sums in another order differ by disappears. Numbers that straddle a rounding edge still differ; that happens to one pair in a
-//! hundred million.
+//! A real number without fraction is printed as an integer, and any other with [`DIGITS`] significant digits, so that
+//! sums in different orders are equal. Two such sums can still differ if a rounding boundary is between them, which is the
+//! case for about one pair in a hundred million.
 
 use rusqlite::types::ValueRef;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-/// Significant digits of numbers that are not whole.
+/// The significant digits of numbers with a fraction. They decide which computed numbers count as equal.
 const DIGITS: usize = 9;
 
-/// Whether a guess answers what the gold query answers. Order counts only where the gold query asks for one.
+/// Returns whether two printed answers are the same. The order of rows matters only if `gold` has one.
 pub fn same_answer(gold: &str, guess: &str) -> bool {
     if gold == guess {
         return true;
@@ -34,7 +34,7 @@ pub fn same_answer(gold: &str, guess: &str) -> bool {
     }
 }
 
-/// The rows of a printed answer, and whether they have an order.
+/// Splits a printed answer into rows. Also returns whether they have an order.
 fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
     let (ordered, rest) = match answer.strip_prefix("(list ") {
         Some(rest) => (true, rest),
@@ -56,7 +56,8 @@ fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
     Some((ordered, rows))
 }
 
-/// The rows of a printed answer, each a list of cells as people read them: texts without quotes. None if it is not such an answer.
+/// Returns the rows of a printed answer, each as a list of cells without quotes. Returns `None` if the text is not the
+/// answer of a query.
 ///
 /// ```
 /// let rows = xpr_exec::sqlite::answer_rows(r#"(bag ("Castle \"Hill\"" 8) (null 3.5))"#).expect("an answer");
@@ -67,14 +68,14 @@ pub fn answer_rows(answer: &str) -> Option<Vec<Vec<String>>> {
     Some(rows.into_iter().map(|row| cells_of(&row[1..row.len() - 1])).collect())
 }
 
-/// The cells of a row, without the escapes of texts.
+/// Splits a row into cells, and removes quotes and escapes.
 fn cells_of(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let (mut quoted, mut chars) = (false, row.chars());
     while let Some(c) = chars.next() {
         let Some(cell) = cells.last_mut() else { break };
         match c {
-            // Control characters stay escaped: they are nothing for a screen.
+            // Control characters stay escaped, as they would disturb a terminal.
             '\\' if quoted => match chars.next() {
                 Some(escaped @ ('"' | '\\')) => cell.push(escaped),
                 other => cell.extend(['\\'].into_iter().chain(other)),
@@ -87,7 +88,7 @@ fn cells_of(row: &str) -> Vec<String> {
     cells
 }
 
-/// The answer with these printed rows.
+/// Returns the answer with these printed rows.
 pub(super) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
     let ordered = ordered && rows.len() > 1;
     if !ordered {
@@ -104,7 +105,7 @@ pub(super) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
     text
 }
 
-/// Prints a cell at the end of `text`.
+/// Appends a printed cell to `text`.
 pub(super) fn print_cell(text: &mut String, cell: ValueRef<'_>) {
     // Writing to a string cannot fail.
     match cell {
@@ -128,7 +129,7 @@ fn print_real(text: &mut String, real: f64) {
     const INTEGERS_END: f64 = 9_223_372_036_854_775_808.0; // 2^63
     let _ = match real.partial_cmp(&0.0) {
         None => write!(text, "nan"),
-        // Whichever sign zero has.
+        // Also −0.
         Some(Ordering::Equal) => write!(text, "0"),
         Some(_) if real.fract() == 0.0 && real.abs() < INTEGERS_END => write!(text, "{}", real as i64),
         Some(_) if real.is_infinite() => write!(text, "{real}"),
@@ -148,7 +149,7 @@ fn print_text(text: &mut String, characters: &str) {
     for c in characters.chars() {
         match c {
             '"' | '\\' => text.extend(['\\', c]),
-            // Line ends of every kind: an answer is one line.
+            // An answer is a single line, so line ends of every kind are escaped.
             _ if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => text.extend(c.escape_unicode()),
             _ => text.push(c),
         }
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_printed_so_that_equal_is_equal() {
+    fn equal_cells_have_equal_texts() {
         let cases: [(ValueRef<'_>, &str); 17] = [
             (ValueRef::Null, "null"),
             (ValueRef::Integer(-3), "-3"),
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_its_rows() {
+    fn answers_are_split_into_rows() {
         assert_eq!(
             answer_rows("(list (2 \"a)(\") (1 null))"),
             Some(vec![vec!["2".into(), "a)(".into()], vec!["1".into(), "null".into()]])
@@ -207,10 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn order_counts_where_gold_has_one() {
-        let (bag, list, turned) = ("(bag (1 \")(\") (2))", "(list (1 \")(\") (2))", "(list (2) (1 \")(\"))");
-        assert!(same_answer(bag, list) && same_answer(bag, turned) && same_answer(list, list));
-        assert!(!same_answer(list, turned) && !same_answer(list, bag) && !same_answer(bag, "(bag (1))"));
+    fn order_matters_only_if_the_gold_answer_has_one() {
+        let (bag, list, reversed) =
+            ("(bag (1 \")(\") (2))", "(list (1 \")(\") (2))", "(list (2) (1 \")(\"))");
+        assert!(same_answer(bag, list) && same_answer(bag, reversed) && same_answer(list, list));
+        assert!(!same_answer(list, reversed) && !same_answer(list, bag) && !same_answer(bag, "(bag (1))"));
         assert!(!same_answer("(list)", bag) && same_answer("(list)", "(list)"));
     }
 }

@@ -1,12 +1,12 @@
-//! Why a database cannot be used.
+//! The reasons why a database cannot be used.
 
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a database cannot be used, and what to do about it.
+/// The reason why a database cannot be used. The message says what to do about it.
 #[derive(Debug, Error)]
 pub enum DatabaseError {
-    /// The address is not one of a database.
+    /// The address does not begin with `sqlite:`.
     #[error(
         "`{address}` is not the address of a database; expected sqlite: and a path, as in sqlite:music.db"
     )]
@@ -14,25 +14,25 @@ pub enum DatabaseError {
         /// The address.
         address: String,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{path}: there is no such file; check the path")]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// It is a folder.
+    /// The path is that of a folder.
     #[error("{path}: this is a folder; name the database file in it")]
     Directory {
         /// The folder.
         path: PathBuf,
     },
-    /// A pipe, a device, a socket.
-    #[error("{path}: this is not a regular file; a database is read from one")]
+    /// The path is that of a pipe, a device or a socket.
+    #[error("{path}: this is not a regular file; copy the database into one")]
     NotAFile {
-        /// What it is not.
+        /// The path.
         path: PathBuf,
     },
-    /// The file may not be read.
+    /// There is no permission to read the file.
     #[error("{path}: no permission to read it; run as a user who may, or `chmod +r` it")]
     Permission {
         /// The file.
@@ -43,10 +43,10 @@ pub enum DatabaseError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It does not begin as SQLite's files do.
+    /// The file does not have the header of an SQLite database.
     #[error(
         "{path}: this is not an SQLite database, or it is encrypted; `file` says what it is, and an encrypted one has \
          to be decrypted into a copy first"
@@ -55,28 +55,28 @@ pub enum DatabaseError {
         /// The file.
         path: PathBuf,
     },
-    /// It begins as a database and is damaged further on.
+    /// The file is a damaged database.
     #[error(
         "{path}: the database is damaged ({message}); `sqlite3 FILE .recover | sqlite3 NEW` saves what can be saved"
     )]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The message of SQLite.
         message: String,
     },
-    /// A write-ahead log or a journal beside it holds part of the data.
+    /// A write-ahead log or a journal beside the file holds part of the data.
     #[error(
-        "{path}: changes wait in {sidecar} beside it; close the programs that write to it, then run \
+        "{path}: there are pending changes in {sidecar}; close the programs that write to the database, then run \
          `sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy it with `sqlite3 FILE '.backup COPY'`"
     )]
     Unfinished {
         /// The file.
         path: PathBuf,
-        /// The file beside it.
+        /// The log or journal.
         sidecar: PathBuf,
     },
-    /// Somebody else holds a lock on it.
+    /// Another program holds a lock on the file.
     #[error(
         "{path}: another program is writing to it; try again, or use a copy made with `sqlite3 FILE '.backup COPY'`"
     )]
@@ -84,29 +84,30 @@ pub enum DatabaseError {
         /// The file.
         path: PathBuf,
     },
-    /// There is nothing to ask about.
+    /// The database has no tables.
     #[error("{path}: the database has no tables; is it the right file?")]
     NoTables {
         /// The file.
         path: PathBuf,
     },
-    /// Whoever watched the reading stopped it.
+    /// The progress callback stopped the reading.
     #[error("{path}: reading was stopped")]
     Cancelled {
         /// The file.
         path: PathBuf,
     },
-    /// SQLite was in use before its memory could be limited.
+    /// SQLite was used before its memory could be limited.
     #[error(
-        "SQLite was started by another part of this program, so queries cannot be limited; open the database first"
+        "SQLite was started by another part of this program, so that the memory of queries cannot be limited; call \
+         `prepare_engine` first"
     )]
     EngineInUse,
-    /// SQLite refuses for another reason.
-    #[error("{path}: SQLite says: {message}")]
+    /// SQLite reports another error.
+    #[error("{path}: SQLite reports: {message}")]
     Engine {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The message of SQLite.
         message: String,
     },
 }

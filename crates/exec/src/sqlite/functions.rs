@@ -1,9 +1,9 @@
-//! Functions of SQL whose own version can take very long in a single step.
+//! Replacements for SQL functions that can take very long in a single step.
 //!
-//! SQLite looks at the meter between steps, and a call of a function is one. Its `LIKE` and `GLOB` try the rest of the pattern
-//! from every place a wildcard could end, which for `%a%a%a%b` on a long text does not finish; its `instr` and two-argument `trim`
-//! compare everything with everything. These here mean the same, take time in proportion to text × pattern
-//! at most, and charge the meter for it.
+//! SQLite consults the meter between steps, and a function call is one step. SQLite's `LIKE` and `GLOB` backtrack to every
+//! wildcard, so that `%a%a%a%b` on a long text practically never ends; its `instr` and two-argument `trim` take
+//! quadratic time. The functions here give the same results in time proportional to text × pattern at most, and charge
+//! the meter for it.
 
 use super::guard::Meter;
 use rusqlite::functions::{Context, FunctionFlags};
@@ -13,14 +13,16 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
-/// Characters of a pattern.
+/// The maximum number of characters of a pattern.
 const LONGEST_PATTERN: usize = 200;
-/// Comparisons of characters that cost about as much as a step of SQLite's machine.
+/// The number of character comparisons that take about as long as a step of SQLite's machine.
 const COMPARISONS_A_STEP: u64 = 16;
+/// The number of comparisons after which the meter is charged.
+const COMPARISONS_A_CHARGE: u64 = 1 << 14;
 
-/// Puts them in the place of SQLite's.
+/// Replaces the functions of SQLite on a connection.
 pub(super) fn install(connection: &Connection, meter: &Arc<Meter>) -> rusqlite::Result<()> {
-    // They may be used in views, which a schema that is not trusted allows only for functions said to be harmless.
+    // Views of a schema that is not trusted can only use functions that are marked as innocuous.
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     for arguments in [2, 3] {
@@ -49,27 +51,29 @@ enum Dialect {
     Glob,
 }
 
-/// A part of a pattern.
+/// An element of a pattern.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
-    /// Any text, also none.
-    Anything,
-    /// One character, whichever.
-    One,
+enum PatternElement {
+    /// Any text, including the empty one.
+    AnyText,
+    /// Any one character.
+    AnyCharacter,
     /// This character.
     Character(char),
-    /// One of these, from and to; or none of them.
+    /// A character in one of these inclusive ranges; in none of them if `negated`.
     Set { ranges: Vec<(char, char)>, negated: bool },
 }
 
-impl Part {
+impl PatternElement {
     fn accepts(&self, c: char, dialect: Dialect) -> bool {
         match self {
-            Part::Anything => false,
-            Part::One => true,
-            Part::Character(expected) if dialect == Dialect::Like => expected.eq_ignore_ascii_case(&c),
-            Part::Character(expected) => *expected == c,
-            Part::Set { ranges, negated } => {
+            PatternElement::AnyText => false,
+            PatternElement::AnyCharacter => true,
+            PatternElement::Character(expected) if dialect == Dialect::Like => {
+                expected.eq_ignore_ascii_case(&c)
+            }
+            PatternElement::Character(expected) => *expected == c,
+            PatternElement::Set { ranges, negated } => {
                 ranges.iter().any(|&(from, to)| (from..=to).contains(&c)) != *negated
             }
         }
@@ -96,43 +100,44 @@ fn matches(context: &Context<'_>, meter: &Meter, dialect: Dialect) -> rusqlite::
     if pattern.chars().nth(LONGEST_PATTERN).is_some() {
         return Err(failure("LIKE or GLOB pattern too complex"));
     }
-    let parts = match dialect {
-        Dialect::Like => Some(like_parts(&pattern, escape)),
-        Dialect::Glob => glob_parts(&pattern),
+    let elements = match dialect {
+        Dialect::Like => Some(like_pattern(&pattern, escape)),
+        Dialect::Glob => glob_pattern(&pattern),
     };
-    // A set that is not closed matches nothing.
-    let Some(parts) = parts else { return Ok(Some(false)) };
-    walk(&parts, &text, dialect, meter).map(Some)
+    // A pattern with a set that is not closed matches nothing.
+    let Some(elements) = elements else { return Ok(Some(false)) };
+    matches_whole(&elements, &text, dialect, meter).map(Some)
 }
 
-fn like_parts(pattern: &str, escape: Option<char>) -> Vec<Part> {
-    let mut parts = Vec::with_capacity(pattern.len());
+fn like_pattern(pattern: &str, escape: Option<char>) -> Vec<PatternElement> {
+    let mut elements = Vec::with_capacity(pattern.len());
     let mut characters = pattern.chars();
     while let Some(c) = characters.next() {
-        parts.push(match c {
-            // A set without members: an escape with nothing after it matches nothing.
-            _ if Some(c) == escape => {
-                characters.next().map_or(Part::Set { ranges: Vec::new(), negated: false }, Part::Character)
-            }
-            '%' => Part::Anything,
-            '_' => Part::One,
-            _ => Part::Character(c),
+        elements.push(match c {
+            // An escape at the end of a pattern matches nothing, like a set without members.
+            _ if Some(c) == escape => characters.next().map_or(
+                PatternElement::Set { ranges: Vec::new(), negated: false },
+                PatternElement::Character,
+            ),
+            '%' => PatternElement::AnyText,
+            '_' => PatternElement::AnyCharacter,
+            _ => PatternElement::Character(c),
         });
     }
-    parts
+    elements
 }
 
-fn glob_parts(pattern: &str) -> Option<Vec<Part>> {
-    let mut parts = Vec::with_capacity(pattern.len());
+fn glob_pattern(pattern: &str) -> Option<Vec<PatternElement>> {
+    let mut elements = Vec::with_capacity(pattern.len());
     let mut characters = pattern.chars().peekable();
     while let Some(c) = characters.next() {
-        parts.push(match c {
-            '*' => Part::Anything,
-            '?' => Part::One,
+        elements.push(match c {
+            '*' => PatternElement::AnyText,
+            '?' => PatternElement::AnyCharacter,
             '[' => {
                 let negated = characters.next_if_eq(&'^').is_some();
                 let mut ranges: Vec<(char, char)> = Vec::new();
-                // A bracket right after the opening one is a member.
+                // A closing bracket right after the opening one is a member.
                 if characters.next_if_eq(&']').is_some() {
                     ranges.push((']', ']'));
                 }
@@ -147,55 +152,64 @@ fn glob_parts(pattern: &str) -> Option<Vec<Part>> {
                         member => ranges.push((member, member)),
                     }
                 }
-                Part::Set { ranges, negated }
+                PatternElement::Set { ranges, negated }
             }
-            _ => Part::Character(c),
+            _ => PatternElement::Character(c),
         });
     }
-    Some(parts)
+    Some(elements)
 }
 
-/// Whether the whole text fits. Only the last wildcard is ever gone back to: an earlier one could do no better.
-fn walk(parts: &[Part], text: &str, dialect: Dialect, meter: &Meter) -> rusqlite::Result<bool> {
-    let (mut part, mut at) = (0, 0);
-    // The part after the last wildcard, and where it was tried last.
+/// Returns whether the pattern matches the whole text. It backtracks only to the last `AnyText`: if the rest of the
+/// pattern does not match after that one, a longer match of an earlier one does not help.
+fn matches_whole(
+    elements: &[PatternElement],
+    text: &str,
+    dialect: Dialect,
+    meter: &Meter,
+) -> rusqlite::Result<bool> {
+    // Positions in the pattern and in the text.
+    let (mut element, mut at) = (0, 0);
+    // The element after the last wildcard, and the last position in the text where it was tried.
     let mut wildcard: Option<(usize, usize)> = None;
     let mut comparisons: u64 = 0;
-    let fits = loop {
+    let is_match = loop {
         comparisons += 1;
-        if comparisons.is_multiple_of(1 << 14) && meter.charge((1 << 14) / COMPARISONS_A_STEP) {
+        if comparisons.is_multiple_of(COMPARISONS_A_CHARGE)
+            && meter.charge(COMPARISONS_A_CHARGE / COMPARISONS_A_STEP)
+        {
             return Err(failure("interrupted"));
         }
         let next = text[at..].chars().next();
-        match (parts.get(part), next) {
-            (Some(Part::Anything), _) => {
-                part += 1;
-                wildcard = Some((part, at));
+        match (elements.get(element), next) {
+            (Some(PatternElement::AnyText), _) => {
+                element += 1;
+                wildcard = Some((element, at));
             }
             (Some(expected), Some(c)) if expected.accepts(c, dialect) => {
-                part += 1;
+                element += 1;
                 at += c.len_utf8();
             }
             (None, None) => break true,
-            (None, Some(_)) if parts.last() == Some(&Part::Anything) => break true,
-            // Out of text: what is left of the pattern needs some, wherever the wildcard ends.
+            (None, Some(_)) if elements.last() == Some(&PatternElement::AnyText) => break true,
+            // The text has ended, and the rest of the pattern needs more of it, wherever the wildcard ends.
             (Some(_), None) => break false,
             _ => match wildcard {
                 None => break false,
                 Some((after, tried)) => {
                     let Some(skipped) = text[tried..].chars().next() else { break false };
                     at = tried + skipped.len_utf8();
-                    part = after;
+                    element = after;
                     wildcard = Some((after, at));
                 }
             },
         }
     };
-    meter.charge(comparisons % (1 << 14) / COMPARISONS_A_STEP);
-    Ok(fits)
+    meter.charge(comparisons % COMPARISONS_A_CHARGE / COMPARISONS_A_STEP);
+    Ok(is_match)
 }
 
-/// `instr(text, part)`: where the part begins, from 1; 0 if it is not there.
+/// `instr(text, part)`: the position of the part in the text, counted from 1; 0 if it is not there.
 fn position(context: &Context<'_>, meter: &Meter) -> rusqlite::Result<Option<i64>> {
     let (Some(text), Some(part)) = (text_of(context.get_raw(0)), text_of(context.get_raw(1))) else {
         return Ok(None);
@@ -205,7 +219,7 @@ fn position(context: &Context<'_>, meter: &Meter) -> rusqlite::Result<Option<i64
     Ok(Some(found as i64))
 }
 
-/// `trim(text, characters)` and its halves.
+/// `trim(text, characters)`, `ltrim` and `rtrim`.
 fn trimmed(context: &Context<'_>, meter: &Meter, start: bool, end: bool) -> rusqlite::Result<Option<String>> {
     let (Some(text), Some(characters)) = (text_of(context.get_raw(0)), text_of(context.get_raw(1))) else {
         return Ok(None);
@@ -222,6 +236,7 @@ fn trimmed(context: &Context<'_>, meter: &Meter, start: bool, end: bool) -> rusq
     Ok(Some(rest.to_owned()))
 }
 
+/// Charges the meter, and returns an error if the run must stop.
 fn charge(meter: &Meter, comparisons: usize) -> rusqlite::Result<()> {
     if meter.charge(comparisons as u64 / COMPARISONS_A_STEP) { Err(failure("interrupted")) } else { Ok(()) }
 }
@@ -230,7 +245,7 @@ fn failure(message: &str) -> rusqlite::Error {
     rusqlite::Error::UserFunctionError(message.into())
 }
 
-/// A value as text, the way SQLite converts it; `None` for NULL.
+/// Converts a value to text as SQLite does; `None` for NULL.
 fn text_of(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
     match value {
         ValueRef::Null => None,
@@ -240,7 +255,7 @@ fn text_of(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A number as SQLite's own functions see it; it has rules of its own for digits and exponents.
+/// Converts a number to text with SQLite itself, which has rules of its own for digits and exponents.
 fn text_of_real(real: f64) -> String {
     let mut text = [0_u8; 64];
     let size = text.len() as c_int;

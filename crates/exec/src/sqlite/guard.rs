@@ -1,11 +1,12 @@
-//! What a statement may do, and how much of it.
+//! Permissions and limits of statements.
 //!
-//! Two walls, each enough by itself against writes: the connection is read-only and defensive (`database.rs`), and an authorizer
-//! sees every table, column and function a statement mentions, views included, before it runs. It allows what is listed
-//! here and nothing else: reading the tables of the schema, and functions that do bounded work and have no effect.
+//! There are two protections against writes, and each is enough by itself: the connection is read-only and defensive
+//! (`database.rs`), and an authorizer checks every table, column and function of a statement, those of views included,
+//! before it runs. The authorizer allows only reading the tables of the schema, and functions that do bounded work and
+//! have no effect.
 //!
-//! Steps of SQLite's machine decide when a run has lasted too long. They are the same everywhere, so that a query that is
-//! stopped is stopped on every machine; the clock and the memory budget are there for what steps cannot see.
+//! A run is stopped after a number of steps of SQLite's machine. Steps are the same everywhere, so that a query is stopped
+//! on every machine or on none. The limits of time and memory are for what steps do not measure.
 
 use super::database::Database;
 use super::error::DatabaseError;
@@ -20,11 +21,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Steps between two looks at the meter: some microseconds.
-const STEPS_A_LOOK: u64 = 200;
+/// Steps after which the meter is charged; they take some microseconds.
+const STEPS_A_CHARGE: u64 = 200;
 
-/// Functions that do bounded work, have no effect and see nothing but their arguments. `like`, `glob`, `instr` and the
-/// trims are our own (`functions.rs`).
+/// The functions that queries can use. They do bounded work, have no effect and depend on their arguments only. `like`,
+/// `glob`, `instr` and the trims are replaced (`functions.rs`).
 const FUNCTIONS: [&str; 48] = [
     "abs",
     "avg",
@@ -76,10 +77,10 @@ const FUNCTIONS: [&str; 48] = [
     "upper",
 ];
 
-/// How the names begin that SQLite gives its own tables, and those it makes when they are first mentioned.
+/// The prefixes of the names of SQLite's internal tables and of its table-valued functions.
 const RESERVED: [&str; 3] = ["json", "pragma_", "sqlite_"];
 
-/// How much one statement may use.
+/// The limits of one statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     pub(super) steps: u64,
@@ -87,12 +88,12 @@ pub(super) struct Allowance {
     pub(super) memory: usize,
 }
 
-/// Counts the work of a statement; SQLite asks it every few steps whether to go on.
+/// A counter of the work of a statement. SQLite calls it every few steps to know whether to continue.
 pub(super) struct Meter {
-    began: Instant,
+    created: Instant,
     steps: AtomicU64,
-    most_steps: AtomicU64,
-    /// Nanoseconds after `began`.
+    step_limit: AtomicU64,
+    /// Nanoseconds after `created`.
     deadline: AtomicU64,
     out_of_steps: AtomicBool,
     out_of_time: AtomicBool,
@@ -101,38 +102,40 @@ pub(super) struct Meter {
 impl Meter {
     fn new() -> Meter {
         Meter {
-            began: Instant::now(),
+            created: Instant::now(),
             steps: AtomicU64::new(0),
-            most_steps: AtomicU64::new(0),
+            step_limit: AtomicU64::new(0),
             deadline: AtomicU64::new(0),
             out_of_steps: AtomicBool::new(false),
             out_of_time: AtomicBool::new(false),
         }
     }
 
+    /// Resets the meter for a statement.
     fn start(&self, allowance: Allowance) {
-        let deadline = self.began.elapsed().saturating_add(allowance.time);
+        let deadline = self.created.elapsed().saturating_add(allowance.time);
         self.deadline.store(u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX), Relaxed);
-        self.most_steps.store(allowance.steps, Relaxed);
+        self.step_limit.store(allowance.steps, Relaxed);
         self.steps.store(0, Relaxed);
         self.out_of_steps.store(false, Relaxed);
         self.out_of_time.store(false, Relaxed);
     }
 
-    /// Notes work that was done; true if there may be no more.
+    /// Adds steps. Returns true if the statement must stop.
     pub(super) fn charge(&self, steps: u64) -> bool {
         let total = self.steps.fetch_add(steps, Relaxed) + steps;
-        if total > self.most_steps.load(Relaxed) {
+        if total > self.step_limit.load(Relaxed) {
             self.out_of_steps.store(true, Relaxed);
             return true;
         }
-        let late = self.began.elapsed().as_nanos() > u128::from(self.deadline.load(Relaxed));
+        let late = self.created.elapsed().as_nanos() > u128::from(self.deadline.load(Relaxed));
         if late {
             self.out_of_time.store(true, Relaxed);
         }
         late
     }
 
+    /// Returns the limit that was exceeded, if any.
     fn fault(&self) -> Option<Fault> {
         if self.out_of_steps.load(Relaxed) {
             Some(Fault::Limit("steps"))
@@ -144,16 +147,16 @@ impl Meter {
     }
 }
 
-/// A connection on which every statement is watched.
+/// A connection on which every statement is checked and metered.
 pub(super) struct Session {
     connection: Connection,
     meter: Arc<Meter>,
-    /// What the authorizer said no to, if it did.
+    /// The reason why the authorizer refused the last statement, if it did.
     refusal: Arc<Mutex<Option<String>>>,
 }
 
 impl Session {
-    /// A connection that may read the tables and views with these names.
+    /// Opens a connection that can read the tables and views with these names.
     pub(super) fn open<'a>(
         database: &Database,
         readable: impl Iterator<Item = &'a str>,
@@ -162,40 +165,40 @@ impl Session {
         let meter = Arc::new(Meter::new());
         let refusal = Arc::new(Mutex::new(None));
         let readable: FxHashSet<String> = readable.map(str::to_ascii_lowercase).collect();
-        Session::arm(&mut connection, readable, &meter, &refusal)
+        Session::install_guards(&mut connection, readable, &meter, &refusal)
             .map_err(|error| database.explain(&error))?;
         Ok(Session { connection, meter, refusal })
     }
 
-    fn arm(
+    fn install_guards(
         connection: &mut Connection,
         readable: FxHashSet<String>,
         meter: &Arc<Meter>,
         refusal: &Arc<Mutex<Option<String>>>,
     ) -> rusqlite::Result<()> {
         functions::install(connection, meter)?;
-        let mut closed: FxHashSet<String> = connection
+        let mut forbidden: FxHashSet<String> = connection
             .prepare(
                 "SELECT lower(name) FROM pragma_module_list UNION SELECT lower(name) FROM sqlite_schema",
             )?
             .query_map([], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        closed.retain(|name| !readable.contains(name));
-        let counted = Arc::clone(meter);
-        connection.progress_handler(STEPS_A_LOOK as c_int, Some(move || counted.charge(STEPS_A_LOOK)))?;
-        let noted = Arc::clone(refusal);
+        forbidden.retain(|name| !readable.contains(name));
+        let meter = Arc::clone(meter);
+        connection.progress_handler(STEPS_A_CHARGE as c_int, Some(move || meter.charge(STEPS_A_CHARGE)))?;
+        let refusal = Arc::clone(refusal);
         connection.authorizer(Some(move |context: AuthContext<'_>| {
-            match refused(&context, &readable, &closed) {
+            match refusal_reason(&context, &readable, &forbidden) {
                 None => Authorization::Allow,
                 Some(reason) => {
-                    *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+                    *refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
                     Authorization::Deny
                 }
             }
         }))
     }
 
-    /// Runs one statement and shows its rows, as long as there are no faults.
+    /// Runs one statement and calls `each_row` with each row and the number of its columns, until there is a fault.
     pub(super) fn run(
         &self,
         sql: &str,
@@ -207,7 +210,7 @@ impl Session {
         self.meter.start(allowance);
         let failed = |error: Error| self.fault(&error, &budget);
         let mut statement = self.connection.prepare(sql).map_err(failed)?;
-        allowed(&statement)?;
+        check_statement(&statement)?;
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(failed)? {
@@ -216,7 +219,7 @@ impl Session {
         Ok(())
     }
 
-    /// What SQLite's error means for a program.
+    /// Translates an error of SQLite to the fault of the program.
     fn fault(&self, error: &Error, budget: &Budget) -> Fault {
         if let Some(reason) = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Fault::Runtime(format!("refused: {reason}"));
@@ -235,7 +238,7 @@ impl Session {
     }
 }
 
-/// What SQLite says, without the program it says it about.
+/// Returns the message of an error without the text of the program.
 fn message(error: &Error) -> String {
     match error {
         Error::SqlInputError { msg, .. } => msg.clone(),
@@ -245,15 +248,15 @@ fn message(error: &Error) -> String {
     }
 }
 
-/// What the authorizer does not see.
-fn allowed(statement: &Statement<'_>) -> Result<(), Fault> {
+/// Checks what the authorizer does not see.
+fn check_statement(statement: &Statement<'_>) -> Result<(), Fault> {
     let refused = |what: &str| Err(Fault::Runtime(format!("refused: {what}")));
     if statement.is_explain() != 0 {
         refused("EXPLAIN is not a query")
     } else if !statement.readonly() {
         refused("a statement that could write")
     } else if statement.parameter_count() > 0 {
-        refused("a parameter has no value here")
+        refused("a query with parameters")
     } else if statement.column_count() == 0 {
         refused("there is no query here")
     } else {
@@ -261,23 +264,24 @@ fn allowed(statement: &Statement<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Why a statement may not do this; `None` if it may.
-fn refused(
+/// Returns the reason why an action of a statement is refused; `None` if it is allowed. `forbidden` has the names of the
+/// modules and of the tables in the file that are not readable.
+fn refusal_reason(
     context: &AuthContext<'_>,
     readable: &FxHashSet<String>,
-    closed: &FxHashSet<String>,
+    forbidden: &FxHashSet<String>,
 ) -> Option<String> {
     match context.action {
         AuthAction::Select => None,
         AuthAction::Read { table_name, column_name } => {
             let name = table_name.to_ascii_lowercase();
-            // A table of which no column is used comes with an empty column; so does a `WITH` table, whose name is the
-            // query's own. What else has a name is SQLite's, a module's, or in the file and not for reading.
-            let own = column_name.is_empty()
+            // The column is empty if none of the table is used, and for a table that the query defines in `WITH`. Any
+            // name can be one of the latter, unless it is reserved or that of a forbidden table.
+            let is_defined_in_query = column_name.is_empty()
                 && !RESERVED.iter().any(|prefix| name.starts_with(prefix))
-                && !closed.contains(&name);
-            let elsewhere = context.database_name.is_some_and(|database| database != "main");
-            if !elsewhere && (own || readable.contains(&name)) {
+                && !forbidden.contains(&name);
+            let is_in_other_database = context.database_name.is_some_and(|database| database != "main");
+            if !is_in_other_database && (is_defined_in_query || readable.contains(&name)) {
                 None
             } else {
                 Some(format!("reading {table_name}, which is not a table of the schema"))
@@ -302,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_sorted() {
+    fn the_functions_are_sorted_for_binary_search() {
         assert!(FUNCTIONS.is_sorted());
     }
 }

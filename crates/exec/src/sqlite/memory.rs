@@ -1,12 +1,12 @@
-//! How much memory one query may use.
+//! A limit of the memory of one query.
 //!
-//! SQLite's own heap limit holds for the whole process: one greedy query would make innocent ones on other threads
-//! fail. So SQLite is given an allocator that counts for each thread, and a [`Budget`] bounds what the thread it
-//! lives on may take on top of what it has. When the budget is spent SQLite is told that there is no memory, which it
-//! is built to survive: the statement fails, the connection goes on.
+//! SQLite's heap limit is one for the whole process: a greedy query would make harmless ones on other threads fail. So
+//! SQLite gets an allocator that counts bytes per thread, and a [`Budget`] limits what the current thread can allocate in
+//! addition. When the budget is used up, allocations fail. SQLite is built to survive that: the statement fails and the
+//! connection remains usable.
 //!
-//! A connection may be freed on another thread than it grew on, so a thread's count means nothing by itself; only its
-//! growth during a run does.
+//! A connection can be freed on another thread than the one that allocated it, so the count of a thread has no meaning by
+//! itself; only its growth during a run does.
 
 use rusqlite::ffi;
 use std::alloc::{Layout, alloc, dealloc, realloc};
@@ -20,13 +20,14 @@ thread_local! {
     static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While it lives, SQLite may use this much more on this thread.
+/// A limit of what SQLite can allocate on this thread, until it is dropped.
 pub(super) struct Budget {
+    /// The ceiling before this budget.
     outer: i64,
 }
 
 impl Budget {
-    /// Allows `bytes` from now on; a budget within another can only be tighter.
+    /// Allows `bytes` from now on. A budget within another one cannot extend it.
     pub(super) fn new(bytes: usize) -> Budget {
         let outer = CEILING.get();
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -35,7 +36,7 @@ impl Budget {
         Budget { outer }
     }
 
-    /// Whether more was asked for than there is.
+    /// Returns whether an allocation failed since the budget began.
     pub(super) fn exceeded(&self) -> bool {
         REFUSED.get()
     }
@@ -47,14 +48,17 @@ impl Drop for Budget {
     }
 }
 
-/// Gives SQLite the allocator that lets queries be limited. Has to come before anything else is asked of SQLite, so a program that
-/// uses SQLite itself before it opens a [`Database`](super::Database) calls this first; says whether it came in time.
+/// Gives SQLite the allocator that limits the memory of queries. Returns false if SQLite was in use already, which is too
+/// late.
+///
+/// [`Database::open`](super::Database::open) does this by itself. A program that uses SQLite in other ways before that
+/// must call this first.
 pub fn prepare_engine() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
     *INSTALLED.get_or_init(|| {
         let methods = ffi::sqlite3_mem_methods {
-            xMalloc: Some(take),
-            xFree: Some(give_back),
+            xMalloc: Some(allocate),
+            xFree: Some(free),
             xRealloc: Some(resize),
             xSize: Some(size),
             xRoundup: Some(round_up),
@@ -62,8 +66,8 @@ pub fn prepare_engine() -> bool {
             xShutdown: Some(stop),
             pAppData: std::ptr::null_mut(),
         };
-        // SAFETY: the arguments are those that these two options take, and SQLite copies the methods. It refuses
-        // both if it is running already. Its own statistics are off because they would lock at every allocation.
+        // SAFETY: the arguments are those that these two options take, and SQLite copies the methods. It refuses both
+        // if it is initialised already. Its statistics are off because they take a lock for every allocation.
         unsafe {
             ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods) == ffi::SQLITE_OK
                 && ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0 as c_int) == ffi::SQLITE_OK
@@ -71,14 +75,14 @@ pub fn prepare_engine() -> bool {
     })
 }
 
-/// Before each block: its size. As long as the alignment, so that what follows is aligned too.
+/// The bytes before each block, which hold its size. They are as many as the alignment, so that the block is aligned.
 const HEADER: usize = 16;
 
 fn layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(HEADER)?, HEADER).ok()
 }
 
-/// Notes `bytes` more, unless that is more than allowed.
+/// Adds `bytes` to the count of this thread. Returns false, and adds nothing, if that exceeds the budget.
 fn grow(bytes: i64) -> bool {
     let used = USED.get().saturating_add(bytes);
     if bytes > 0 && used > CEILING.get() {
@@ -89,13 +93,13 @@ fn grow(bytes: i64) -> bool {
     true
 }
 
-unsafe extern "C" fn take(bytes: c_int) -> *mut c_void {
+unsafe extern "C" fn allocate(bytes: c_int) -> *mut c_void {
     let Ok(bytes) = usize::try_from(bytes) else { return std::ptr::null_mut() };
     let Some(layout) = layout(bytes) else { return std::ptr::null_mut() };
     if !grow(bytes as i64) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the layout is not empty, and the block has room for the header in front.
+    // SAFETY: the layout is not empty and includes the header.
     unsafe {
         let block = alloc(layout);
         if block.is_null() {
@@ -107,20 +111,20 @@ unsafe extern "C" fn take(bytes: c_int) -> *mut c_void {
     }
 }
 
-/// The size of a block.
+/// Returns the size of a block.
 ///
 /// # Safety
-/// `block` was given out by [`take`] or [`resize`] and not given back.
+/// `block` was allocated by [`allocate`] or [`resize`] and not freed.
 unsafe fn size_of_block(block: *mut c_void) -> usize {
-    // SAFETY: such a block has its size in the header in front of it.
+    // SAFETY: such a block has its size in the header before it.
     unsafe { block.cast::<u8>().sub(HEADER).cast::<usize>().read() }
 }
 
-unsafe extern "C" fn give_back(block: *mut c_void) {
+unsafe extern "C" fn free(block: *mut c_void) {
     if block.is_null() {
         return;
     }
-    // SAFETY: SQLite gives back what it was given, once; the layout is the one it was allocated with.
+    // SAFETY: SQLite frees only blocks it allocated, and only once. The layout is the one of the allocation.
     unsafe {
         let bytes = size_of_block(block);
         grow(-(bytes as i64));
@@ -132,8 +136,8 @@ unsafe extern "C" fn give_back(block: *mut c_void) {
 
 unsafe extern "C" fn resize(block: *mut c_void, bytes: c_int) -> *mut c_void {
     let Ok(bytes) = usize::try_from(bytes) else { return std::ptr::null_mut() };
-    // SAFETY: SQLite resizes only what it was given; the old layout is the one it was allocated with, and the new
-    // size was checked to be a layout too.
+    // SAFETY: SQLite resizes only blocks it allocated. The old layout is the one of the allocation, and the new size was
+    // checked to be valid.
     unsafe {
         let before = size_of_block(block);
         let (Some(old), Some(new)) = (layout(before), layout(bytes)) else { return std::ptr::null_mut() };
@@ -155,7 +159,7 @@ unsafe extern "C" fn size(block: *mut c_void) -> c_int {
     if block.is_null() {
         return 0;
     }
-    // SAFETY: SQLite asks about blocks it was given.
+    // SAFETY: SQLite passes only blocks it allocated.
     c_int::try_from(unsafe { size_of_block(block) }).unwrap_or(c_int::MAX)
 }
 

@@ -1,13 +1,15 @@
-//! SQLite: somebody's tables, read and never changed.
+//! SQLite databases, read and never changed.
 //!
-//! - A [`Database`] is a file opened so that nothing can happen to it. Its [`Schema`](xpr_lang::sql::Schema) is read from it, with what
-//!   columns hold whatever they are declared to hold, and the foreign keys that nobody declared.
-//! - A [`ValueIndex`] finds the values that the words of a question mean.
-//! - A [`SqliteRunner`] runs queries, which are guesses of a model and may be hostile: they read the tables of the schema or are
-//!   refused, and end within their [`QueryLimits`]. Equal answers are equal texts; [`same_answer`] says when order counts.
+//! - A [`Database`] is a file opened for reading in such a way that nothing can change it. Its
+//!   [`Schema`](xpr_lang::sql::Schema) has the types that columns really hold, whatever they are declared to hold, and
+//!   also foreign keys that are not declared.
+//! - A [`ValueIndex`] finds the values that the words of a question may mean.
+//! - A [`SqliteRunner`] runs queries. They are guesses of a model and may be hostile: a query reads the tables of the
+//!   schema or is refused, and it ends within its [`QueryLimits`]. Equal answers are equal texts; [`same_answer`] also
+//!   knows when the order of rows matters.
 //!
-//! *Architecture invariant:* not a byte of the file changes and no file appears beside it, whatever the query and whatever is in
-//! the file.
+//! *Architecture invariant:* not a byte of the file changes and no file appears beside it, whatever the query and
+//! whatever the content of the file.
 //!
 //! ```no_run
 //! use xpr_exec::Executor;
@@ -38,6 +40,6 @@ pub use database::Database;
 pub use denotation::{answer_rows, same_answer};
 pub use error::DatabaseError;
 pub use memory::prepare_engine;
-pub use runner::{Check, Checked, QueryLimits, SqliteRunner};
-pub use tables::{ReadingProgress, Watch};
-pub use values::{LONGEST_SPAN, MatchQuality, ValueCandidate, ValueIndex, ValueKind, ValueLimits};
+pub use runner::{QueryCheck, QueryFacts, QueryLimits, SqliteRunner};
+pub use tables::{ProgressCallback, ReadingProgress};
+pub use values::{CandidateKind, LONGEST_SPAN, MatchQuality, ValueCandidate, ValueIndex, ValueLimits};

@@ -1,4 +1,4 @@
-//! Running queries.
+//! The executor of SQL queries.
 
 use super::database::Database;
 use super::denotation;
@@ -9,15 +9,16 @@ use crate::{Executor, Fault, Outcome};
 use std::time::Duration;
 use xpr_lang::sql::{self, CheckError, Schema};
 
-/// How much one query may use.
+/// The limits of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// Steps of SQLite's machine, some ten nanoseconds each. They decide, and are the same everywhere.
+    /// Steps of SQLite's machine, each of which takes some ten nanoseconds. This is the limit that usually stops a query,
+    /// and it is the same on every machine.
     pub steps: u64,
-    /// Time, for what steps do not see: a slow disk, long texts.
+    /// Time, for what steps do not measure: a slow disk, long texts.
     pub time: Duration,
-    /// Bytes that SQLite may allocate on top of what the connection has, which may already have a page cache of two megabytes
-    /// or not; a safety net like the clock.
+    /// Bytes that SQLite can allocate in addition to what the connection holds. That may or may not include a page cache
+    /// of two megabytes, so this is a safety net like the time.
     pub memory: usize,
     /// Rows of the answer.
     pub rows: usize,
@@ -25,8 +26,8 @@ pub struct QueryLimits {
     pub output: usize,
 }
 
-/// For training: thousands of guesses, each on some hundred thousand rows at most. That many steps take a quarter of the time
-/// allowed, so that steps decide; and sorting, which is a single step, is short with what fits into the memory.
+/// Limits for training: thousands of guesses, each on at most some hundred thousand rows. The steps take a quarter of the
+/// time, so that they are the limit that stops a query. Sorting is a single step, and the memory bounds how long it takes.
 impl Default for QueryLimits {
     fn default() -> Self {
         QueryLimits {
@@ -40,8 +41,8 @@ impl Default for QueryLimits {
 }
 
 impl QueryLimits {
-    /// For one query somebody waits for, on some million rows.
-    pub fn patient() -> Self {
+    /// Returns limits for a single query on some million rows, for which somebody waits.
+    pub fn interactive() -> Self {
         QueryLimits {
             steps: 200_000_000,
             time: Duration::from_secs(10),
@@ -51,42 +52,43 @@ impl QueryLimits {
     }
 }
 
-/// What is known of a query before it runs.
+/// What a [`QueryCheck`] finds out about a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checked {
-    /// Whether its rows have an order.
+pub struct QueryFacts {
+    /// Whether the order of the rows is part of the answer.
     pub ordered: bool,
 }
 
-/// Looks at a query before it runs: what it knows of it, nothing if it cannot tell, or why the query must not run.
-pub type Check = dyn Fn(&str, &Schema) -> Result<Option<Checked>, Fault> + Send;
+/// A check of a query before it runs. It returns what it found out, `None` if it does not understand the query, or the
+/// reason why the query must not run.
+pub type QueryCheck = dyn Fn(&str, &Schema) -> Result<Option<QueryFacts>, Fault> + Send;
 
-/// Runs queries on a database, one after the other. Each thread has its own.
+/// An executor of queries on a database. Each thread needs its own.
 pub struct SqliteRunner {
     session: Session,
     schema: Schema,
     limits: QueryLimits,
-    check: Option<Box<Check>>,
+    check: Option<Box<QueryCheck>>,
 }
 
 impl SqliteRunner {
-    /// A runner for queries about the tables of `schema`; others are refused.
+    /// Returns a runner for queries on the tables of `schema`. Queries that read other tables are refused.
     ///
     /// # Errors
-    /// When the database cannot be opened any more.
+    /// If the database can no longer be opened.
     pub fn new(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Self, DatabaseError> {
         let session = Session::open(database, schema.tables.iter().map(|table| table.name.as_str()))?;
         Ok(SqliteRunner { session, schema, limits, check: None })
     }
 
-    /// A runner that finds mistakes before it runs a query, as [`sql::check`](xpr_lang::sql::check()) does: a use of a value as what it certainly
-    /// is not is a type error, a name that is not there a run-time error. Queries that the check cannot read run all the same.
+    /// Returns a runner that first checks each query with [`sql::check`](xpr_lang::sql::check()). Certain mistakes are
+    /// type errors, and unknown names are run-time errors. Queries that the check does not understand are run.
     ///
     /// # Errors
-    /// When the database cannot be opened any more.
+    /// If the database can no longer be opened.
     pub fn checked(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Self, DatabaseError> {
         let check = |text: &str, schema: &Schema| match sql::check(text, schema) {
-            Ok(checked) => Ok(Some(Checked { ordered: checked.ordered })),
+            Ok(checked) => Ok(Some(QueryFacts { ordered: checked.ordered })),
             Err(CheckError::TypeError(message)) => Err(Fault::Type(message)),
             Err(error @ CheckError::UnknownName(_)) => Err(Fault::Runtime(error.to_string())),
             Err(CheckError::Syntax(_) | CheckError::NotOneSelect | CheckError::NotSupported(_)) => Ok(None),
@@ -94,17 +96,17 @@ impl SqliteRunner {
         Ok(SqliteRunner::new(database, schema, limits)?.with_check(check))
     }
 
-    /// Has every query looked at first; one that is found wrong does not run.
+    /// Adds a check of each query. A query for which it returns an error does not run.
     #[must_use]
     pub fn with_check(
         mut self,
-        check: impl Fn(&str, &Schema) -> Result<Option<Checked>, Fault> + Send + 'static,
+        check: impl Fn(&str, &Schema) -> Result<Option<QueryFacts>, Fault> + Send + 'static,
     ) -> Self {
         self.check = Some(Box::new(check));
         self
     }
 
-    /// The tables it reads.
+    /// Returns the tables that queries can read.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -112,28 +114,29 @@ impl SqliteRunner {
     fn run(&self, program: &str) -> Result<Outcome, Fault> {
         let outline =
             statement::outline(program).map_err(|reason| Fault::Runtime(format!("refused: {reason}")))?;
-        let checked = match &self.check {
+        let facts = match &self.check {
             Some(check) => check(outline.text, &self.schema)?,
             None => None,
         };
-        let ordered = checked.map_or(outline.ordered, |checked| checked.ordered);
-        let QueryLimits { steps, time, memory, rows: most_rows, output: most_output } = self.limits;
+        let ordered = facts.map_or(outline.ordered, |facts| facts.ordered);
+        let QueryLimits { steps, time, memory, rows: row_limit, output: output_limit } = self.limits;
         let mut rows = Vec::new();
         let mut output = 0;
-        let mut found = false;
+        // An answer is empty if it has no cell but NULLs: `max` of no rows is a row with NULL.
+        let mut is_empty = true;
         self.session.run(outline.text, Allowance { steps, time, memory }, |row, columns| {
-            if rows.len() == most_rows {
+            if rows.len() == row_limit {
                 return Err(Fault::Limit("rows"));
             }
             let mut text = String::from("(");
             for column in 0..columns {
                 let cell = row.get_ref(column).map_err(|error| Fault::Runtime(error.to_string()))?;
-                found |= cell != rusqlite::types::ValueRef::Null;
+                is_empty &= cell == rusqlite::types::ValueRef::Null;
                 if column > 0 {
                     text.push(' ');
                 }
                 denotation::print_cell(&mut text, cell);
-                if output + text.len() > most_output {
+                if output + text.len() > output_limit {
                     return Err(Fault::Limit("output"));
                 }
             }
@@ -142,7 +145,7 @@ impl SqliteRunner {
             rows.push(text);
             Ok(())
         })?;
-        Ok(if found { Outcome::Value(denotation::print_rows(rows, ordered)) } else { Outcome::Empty })
+        Ok(if is_empty { Outcome::Empty } else { Outcome::Value(denotation::print_rows(rows, ordered)) })
     }
 }
 

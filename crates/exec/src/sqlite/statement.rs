@@ -1,18 +1,18 @@
-//! What can be seen of a statement without understanding it.
+//! The outline of a statement, without parsing it.
 //!
-//! This is no parser: it knows where literals, names and comments end, which is enough to find the end of the first statement
-//! and an `ORDER BY` that is not within parentheses.
+//! It is enough to know where literals, names and comments end to find the end of the first statement, and an `ORDER BY`
+//! that is not within parentheses.
 
-/// One statement.
+/// The outline of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outline<'a> {
-    /// Its text, without a semicolon.
+    /// The text without the semicolon.
     pub(super) text: &'a str,
-    /// Whether its rows have an order.
+    /// Whether there is an `ORDER BY` that orders the rows of the answer.
     pub(super) ordered: bool,
 }
 
-/// The one statement in a text, or why there is not exactly one.
+/// Returns the outline of the statement in a text, or the reason if there is not exactly one.
 pub(super) fn outline(text: &str) -> Result<Outline<'_>, &'static str> {
     let bytes = text.as_bytes();
     if bytes.contains(&0) {
@@ -22,7 +22,7 @@ pub(super) fn outline(text: &str) -> Result<Outline<'_>, &'static str> {
     let mut ordered = false;
     let mut after_order = false;
     let mut end = None;
-    let mut seen = false;
+    let mut is_blank = true;
     while let Some(&byte) = bytes.get(at) {
         let start = at;
         at = match byte {
@@ -49,7 +49,7 @@ pub(super) fn outline(text: &str) -> Result<Outline<'_>, &'static str> {
         if end.is_some() {
             return Err("more than one statement");
         }
-        seen = true;
+        is_blank = false;
         match byte {
             b'(' => depth += 1,
             b')' => depth -= 1,
@@ -59,7 +59,7 @@ pub(super) fn outline(text: &str) -> Result<Outline<'_>, &'static str> {
         ordered |= after_order && depth == 0 && word.eq_ignore_ascii_case("by");
         after_order = word.eq_ignore_ascii_case("order");
     }
-    if !seen {
+    if is_blank {
         return Err("there is no query here");
     }
     Ok(Outline { text: &text[..end.unwrap_or(text.len())], ordered })
@@ -69,7 +69,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Behind the quote that closes the one at `start`; two in a row stand for one.
+/// Returns the position after the quote that closes the one at `start`. Two quotes in a row stand for one.
 fn quoted(bytes: &[u8], start: usize, quote: u8) -> usize {
     let mut at = start + 1;
     while let Some(&byte) = bytes.get(at) {
@@ -84,7 +84,7 @@ fn quoted(bytes: &[u8], start: usize, quote: u8) -> usize {
     bytes.len()
 }
 
-/// Behind the next `what`, or the end.
+/// Returns the position after the next `what`, or the end of the text.
 fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     rest.windows(what.len())
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_end_where_they_end() {
+    fn outlines_have_the_end_and_the_order_of_a_statement() {
         let cases = [
             ("SELECT 1", Ok(("SELECT 1", false))),
             ("SELECT 1 ; ; -- that is all ;x\n /* ; */", Ok(("SELECT 1 ", false))),

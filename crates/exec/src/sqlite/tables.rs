@@ -1,11 +1,11 @@
-//! Reading the tables of a database: what they are called, what they hold, and where they point.
+//! Reading the schema of a database: tables, types of columns, and foreign keys.
 //!
-//! Names, keys and declared foreign keys come from SQLite. What columns hold comes from the first
-//! [`SAMPLE`] rows of each table, so that a million rows take no longer than five thousand. Every look at rows is a statement under
-//! guard like any other: a view in the file may be hostile, and one that takes too long is known by
-//! the rows it gave until then.
+//! Names, primary keys and declared foreign keys come from SQLite. The types of columns come from the first [`SAMPLE`]
+//! rows of each table, so that a million rows take no longer than five thousand. Rows are read by a guarded statement like
+//! any other, as a view in the file may be hostile. If reading a view takes too long, only the rows before that count.
 //!
-//! Left out: SQLite's own tables, and virtual tables with the tables behind them, as reading those runs code that the file chooses.
+//! SQLite's internal tables are not part of the schema. Neither are virtual tables and the tables that store their data,
+//! because reading those runs code that the file chooses.
 
 use super::column_profile::ColumnProfile;
 use super::database::Database;
@@ -19,45 +19,51 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 use xpr_lang::sql::{Column, ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};
 
-/// Rows looked at in each table.
-const SAMPLE: usize = 5000;
-/// What looking at a table may take. Steps decide, so that a schema is the same on every machine.
-const A_LOOK: Allowance = Allowance { steps: 2_000_000, time: Duration::from_secs(2), memory: 16 << 20 };
-/// What looking up some values in a large table may take: enough with an index, not enough without.
-const A_LOOKUP: Allowance = Allowance { steps: 20_000, time: Duration::from_millis(200), memory: 16 << 20 };
-/// Bytes SQLite may use to find out what columns a table or view has.
-const DECLARATION_MEMORY: usize = 4 << 20;
-/// Values looked up there.
-const LOOKED_UP: usize = 20;
+// The first three constants decide which types and foreign keys a schema has.
 
-/// How far the reading of a database has come.
+/// Rows of each table that decide the types of its columns, and the values by which foreign keys are inferred.
+const SAMPLE: usize = 5000;
+/// Values that are looked up in a large table to infer a foreign key to it.
+const LOOKED_UP_VALUES: usize = 20;
+/// Rows from which these values are taken.
+const LOOKUP_ROWS: usize = 500;
+/// The limits of reading the sample of a table. Steps are the strictest, so that a schema is the same on every machine.
+const SAMPLE_LIMITS: Allowance =
+    Allowance { steps: 2_000_000, time: Duration::from_secs(2), memory: 16 << 20 };
+/// The limits of looking up values in a large table: enough with an index, not enough without.
+const LOOKUP_LIMITS: Allowance =
+    Allowance { steps: 20_000, time: Duration::from_millis(200), memory: 16 << 20 };
+/// Bytes of memory for listing the columns of a table or view.
+const DECLARATION_MEMORY: usize = 4 << 20;
+
+/// The progress of reading a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingProgress<'a> {
-    /// The table being read.
+    /// The table that is read next.
     pub table: &'a str,
-    /// Tables read before it.
+    /// The number of tables read before it.
     pub done: usize,
-    /// Tables in all.
-    pub of: usize,
+    /// The number of all tables.
+    pub total: usize,
 }
 
-/// Watches a reading, and may stop it.
-pub type Watch<'w> = dyn FnMut(ReadingProgress<'_>) -> ControlFlow<()> + 'w;
+/// A function that is called before each table is read. It stops the reading by returning [`ControlFlow::Break`].
+pub type ProgressCallback<'p> = dyn FnMut(ReadingProgress<'_>) -> ControlFlow<()> + 'p;
 
 impl Database {
-    /// The tables of the database.
+    /// Reads the schema of the database.
     ///
     /// # Errors
-    /// When it is damaged, or has no tables.
+    /// If the database is damaged or has no tables.
     pub fn schema(&self) -> Result<Schema, DatabaseError> {
-        self.schema_watched(&mut |_| ControlFlow::Continue(()))
+        self.schema_with_progress(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// The tables of the database; `watch` hears of each, and may stop the reading.
+    /// Reads the schema of the database, and calls `progress` before each table.
     ///
     /// # Errors
-    /// When it is damaged, has no tables, or the reading was stopped.
-    pub fn schema_watched(&self, watch: &mut Watch<'_>) -> Result<Schema, DatabaseError> {
+    /// If the database is damaged or has no tables, or if `progress` stops the reading.
+    pub fn schema_with_progress(&self, progress: &mut ProgressCallback<'_>) -> Result<Schema, DatabaseError> {
         let (mut schema, declarations) =
             declared_schema(&self.connect()?).map_err(|error| self.explain(&error))?;
         if schema.tables.is_empty() {
@@ -65,12 +71,12 @@ impl Database {
         }
         let session = Session::open(self, schema.tables.iter().map(|table| table.name.as_str()))?;
         let mut profiles = Vec::with_capacity(schema.tables.len());
-        let of = schema.tables.len();
+        let total = schema.tables.len();
         for (done, table) in schema.tables.iter_mut().enumerate() {
-            if watch(ReadingProgress { table: &table.name, done, of }).is_break() {
+            if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
                 return Err(DatabaseError::Cancelled { path: self.path().to_owned() });
             }
-            let profile = look_at(&session, table);
+            let profile = table_profile(&session, table);
             for (index, column) in table.columns.iter_mut().enumerate() {
                 column.ty = profile.columns[index].column_type(&declarations[done][index]);
             }
@@ -78,13 +84,13 @@ impl Database {
         }
         let names = schema.clone();
         foreign_keys::infer(&mut schema, &profiles, &mut |from, to| {
-            share_looked_up(&session, &names, from, to)
+            looked_up_share(&session, &names, from, to)
         });
         Ok(schema)
     }
 }
 
-/// A name or a text as SQL writes it.
+/// Returns a name or a text in quotes, as SQL writes it.
 pub(super) fn quoted(text: &str, quote: char) -> String {
     let mut sql = String::with_capacity(text.len() + 2);
     sql.push(quote);
@@ -98,9 +104,9 @@ pub(super) fn quoted(text: &str, quote: char) -> String {
     sql
 }
 
-/// The tables as declared, every column `Other`, and the declared type of each.
+/// Returns the declared tables, with [`ColumnType::Other`] for every column, and the declared types of the columns.
 fn declared_schema(connection: &Connection) -> rusqlite::Result<(Schema, Vec<Vec<String>>)> {
-    // Virtual tables have no page of their own. The tables behind one have its name before theirs.
+    // A virtual table has no root page. The tables that store its data have its name as prefix.
     let listed: Vec<(String, bool)> = connection
         .prepare(
             "SELECT name, type = 'table' AND coalesce(rootpage, 0) = 0 FROM sqlite_schema \
@@ -110,15 +116,15 @@ fn declared_schema(connection: &Connection) -> rusqlite::Result<(Schema, Vec<Vec
         .collect::<rusqlite::Result<_>>()?;
     let virtual_names: Vec<&str> =
         listed.iter().filter(|(_, is_virtual)| *is_virtual).map(|(name, _)| name.as_str()).collect();
-    let is_behind = |name: &str| {
+    let is_virtual = |name: &str| {
         virtual_names.iter().any(|owner| {
             name.strip_prefix(*owner).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         })
     };
     let mut schema = Schema::default();
     let mut declarations = Vec::new();
-    for (name, _) in listed.iter().filter(|(name, _)| !is_behind(name)) {
-        // A view whose tables are gone, or that contains itself, has no columns to speak of.
+    for (name, _) in listed.iter().filter(|(name, _)| !is_virtual(name)) {
+        // Listing the columns fails for a view whose tables are gone, or that contains itself.
         let Ok((table, declared)) = declared_table(connection, name) else { continue };
         if !table.columns.is_empty() {
             schema.tables.push(table);
@@ -141,16 +147,16 @@ fn declared_table(connection: &Connection, name: &str) -> rusqlite::Result<(Tabl
     };
     let mut declarations = Vec::new();
     let mut key: Vec<(u32, u32)> = Vec::new();
-    // To name the columns of a view SQLite unfolds it, and views of views of views can be larger than any memory.
+    // SQLite expands a view to list its columns, and nested views can be larger than any memory.
     let _budget = Budget::new(DECLARATION_MEMORY);
-    // Hidden columns are of virtual tables only; generated ones can be read like others.
+    // Unlike `table_info`, this lists generated columns, which can be read like others.
     let sql = format!("PRAGMA main.table_xinfo({})", quoted(name, '\''));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let place: u32 = row.get("pk")?;
-        if place > 0 {
-            key.push((place, table.columns.len() as u32));
+        let position_in_key: u32 = row.get("pk")?;
+        if position_in_key > 0 {
+            key.push((position_in_key, table.columns.len() as u32));
         }
         declarations.push(row.get("type")?);
         table.columns.push(Column { name: row.get("name")?, ty: ColumnType::Other });
@@ -160,7 +166,7 @@ fn declared_table(connection: &Connection, name: &str) -> rusqlite::Result<(Tabl
     Ok((table, declarations))
 }
 
-/// The foreign keys of a table that point to columns there are.
+/// Returns the declared foreign keys of a table that point to existing columns.
 fn declared_keys(
     connection: &Connection,
     schema: &Schema,
@@ -169,26 +175,26 @@ fn declared_keys(
     let sql = format!("PRAGMA main.foreign_key_list({})", quoted(&schema.table(table).name, '\''));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
-    // By number, as they come in any order; `None` once a part of it leads nowhere.
+    // The keys by number. A key is `None` if one of its columns points to nothing.
     let mut keys: Vec<(i64, Option<ForeignKey>)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let (number, place): (i64, u32) = (row.get("id")?, row.get("seq")?);
+        let (number, position): (i64, u32) = (row.get("id")?, row.get("seq")?);
         let (target, from): (String, String) = (row.get("table")?, row.get("from")?);
         let to: Option<String> = row.get("to")?;
         let to = schema.find_table(&target).and_then(|target| match to {
             Some(to) => schema.find_column(target, &to),
-            // Without a column it points to the primary key.
+            // A key without target columns points to the primary key.
             None => {
-                let column = *schema.table(target).primary_key.get(place as usize)?;
+                let column = *schema.table(target).primary_key.get(position as usize)?;
                 Some(ColumnId { table: target, column })
             }
         });
-        let part = schema.find_column(table, &from).zip(to);
+        let columns = schema.find_column(table, &from).zip(to);
         if !keys.iter().any(|(known, _)| *known == number) {
             keys.push((number, Some(ForeignKey { columns: Vec::new(), to: Vec::new(), confidence: 1.0 })));
         }
         if let Some((_, key)) = keys.iter_mut().find(|(known, _)| *known == number) {
-            match (part, &mut *key) {
+            match (columns, &mut *key) {
                 (Some((from, to)), Some(key)) => {
                     key.columns.push(from.column);
                     key.to.push(to);
@@ -201,12 +207,12 @@ fn declared_keys(
     Ok(keys.into_iter().filter_map(|(_, key)| key).collect())
 }
 
-/// Looks at the first rows of a table.
-fn look_at(session: &Session, table: &Table) -> TableProfile {
+/// Reads the sample of a table.
+fn table_profile(session: &Session, table: &Table) -> TableProfile {
     let mut columns = vec![ColumnProfile::default(); table.columns.len()];
     let mut rows = 0;
     let sql = format!("SELECT * FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
-    let outcome = session.run(&sql, A_LOOK, |row, _| {
+    let outcome = session.run(&sql, SAMPLE_LIMITS, |row, _| {
         rows += 1;
         for (index, column) in columns.iter_mut().enumerate() {
             column.add(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?);
@@ -217,21 +223,21 @@ fn look_at(session: &Session, table: &Table) -> TableProfile {
     TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }
 }
 
-/// Which share of some values of `from` are in `to`; `None` if that would take too long to find out.
-fn share_looked_up(session: &Session, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
+/// Returns the share of some values of `from` that are in `to`; `None` if looking them up takes too long.
+fn looked_up_share(session: &Session, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
     let name = |id: ColumnId| quoted(&schema.column(id).name, '"');
     let table = |id: ColumnId| quoted(&schema.table(id.table).name, '"');
     let sql = format!(
         "SELECT count(*), sum(EXISTS (SELECT 1 FROM {to_table} AS there WHERE there.{to} = here.value)) FROM \
-         (SELECT DISTINCT {from} AS value FROM (SELECT {from} FROM {from_table} WHERE {from} IS NOT NULL LIMIT 500) \
-         LIMIT {LOOKED_UP}) AS here",
+         (SELECT DISTINCT {from} AS value FROM (SELECT {from} FROM {from_table} WHERE {from} IS NOT NULL LIMIT {LOOKUP_ROWS}) \
+         LIMIT {LOOKED_UP_VALUES}) AS here",
         to_table = table(to),
         to = name(to),
         from = name(from),
         from_table = table(from),
     );
     let mut share = None;
-    let counted = session.run(&sql, A_LOOKUP, |row, _| {
+    let counted = session.run(&sql, LOOKUP_LIMITS, |row, _| {
         let count = |index| row.get::<_, Option<f32>>(index).ok().flatten();
         share = count(0).zip(count(1)).map(|(all, there)| there / all);
         Ok(())

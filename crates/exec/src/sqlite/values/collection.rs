@@ -1,4 +1,4 @@
-//! Collecting the values of a database: one pass over each table, all its columns at once.
+//! Collecting the values of a database, in one pass over each table.
 
 use super::spelling::Spelling;
 use super::{LONGEST_SPAN, ValueIndex, ValueLimits, hash_stems, number_key};
@@ -11,31 +11,37 @@ use std::time::Duration;
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, TableId};
 use xpr_text::{snowball_stem, tokens};
 
-/// What reading a table may take: some million rows.
-const A_TABLE: Allowance = Allowance { steps: 50_000_000, time: Duration::from_secs(20), memory: 32 << 20 };
+/// The limits of reading a table, which are enough for some million rows. They decide which values of larger tables are
+/// in the index.
+const TABLE_LIMITS: Allowance =
+    Allowance { steps: 50_000_000, time: Duration::from_secs(20), memory: 32 << 20 };
 
-/// An index being made.
+/// A builder of a [`ValueIndex`].
 #[derive(Default)]
 pub(super) struct Collection {
     limits: ValueLimits,
+    /// The index of each distinct text.
     indices: FxHashMap<Box<str>, u32>,
+    /// The columns that have each text, by index.
     columns: Vec<Vec<ColumnId>>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
-    partly_known: Vec<ColumnId>,
+    incomplete_columns: Vec<ColumnId>,
 }
 
-/// What is known so far of one column.
-struct ColumnValues {
+/// The state of one column while its table is read.
+struct ColumnState {
     id: ColumnId,
-    /// Numbers are few or left out; texts are kept as far as there is room.
+    /// Whether the column is of type [`ColumnType::Number`].
     is_number: bool,
+    /// The number of distinct texts.
     texts: usize,
     numbers: FxHashSet<u64>,
+    /// Whether a limit is reached, so that the rest of the column is not read.
     full: bool,
 }
 
 impl Collection {
-    /// Nothing yet, and never more than this.
+    /// Returns an empty collection with these limits.
     pub(super) fn new(limits: ValueLimits) -> Collection {
         Collection { limits, ..Collection::default() }
     }
@@ -43,11 +49,11 @@ impl Collection {
     /// Adds the values of a table.
     pub(super) fn add_table(&mut self, session: &Session, schema: &Schema, id: TableId) {
         let table = schema.table(id);
-        let mut columns: Vec<ColumnValues> = table
+        let mut columns: Vec<ColumnState> = table
             .columns
             .iter()
             .enumerate()
-            .map(|(column, contents)| ColumnValues {
+            .map(|(column, contents)| ColumnState {
                 id: ColumnId { table: id, column: column as u32 },
                 is_number: contents.ty == ColumnType::Number,
                 texts: 0,
@@ -57,9 +63,9 @@ impl Collection {
             .collect();
         let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
         let sql = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name, '"'));
-        // A table that takes too long, or a hostile view, is known by the rows it gave until then.
-        let read = session.run(&sql, A_TABLE, |row, _| {
-            let mut room = false;
+        // If the table takes too long or is a hostile view, only the rows before that count.
+        let read = session.run(&sql, TABLE_LIMITS, |row, _| {
+            let mut all_full = true;
             for (index, column) in columns.iter_mut().enumerate() {
                 if column.full {
                     continue;
@@ -70,12 +76,12 @@ impl Collection {
                     ValueRef::Real(real) => self.add_number(column, real),
                     ValueRef::Null | ValueRef::Blob(_) => {}
                 }
-                room |= !column.full;
+                all_full &= column.full;
             }
-            if room { Ok(()) } else { Err(Fault::Limit("values")) }
+            if all_full { Err(Fault::Limit("values")) } else { Ok(()) }
         });
-        let cut_off = columns.iter().filter(|column| column.full || read.is_err());
-        self.partly_known.extend(cut_off.map(|column| column.id));
+        let incomplete = columns.iter().filter(|column| column.full || read.is_err());
+        self.incomplete_columns.extend(incomplete.map(|column| column.id));
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
@@ -83,7 +89,7 @@ impl Collection {
         }
     }
 
-    fn add_text(&mut self, column: &mut ColumnValues, bytes: &[u8]) {
+    fn add_text(&mut self, column: &mut ColumnState, bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         if text.len() > self.limits.longest {
             return;
@@ -101,7 +107,7 @@ impl Collection {
                 self.columns.len() - 1
             }
         };
-        // Tables come one after the other, so a repetition is among the last few.
+        // Tables are read one after the other, so if this column is listed already, it is among the last ones.
         let columns = &mut self.columns[index];
         let mut of_this_table = columns.iter().rev().take_while(|other| other.table == column.id.table);
         if !of_this_table.any(|other| *other == column.id) {
@@ -111,16 +117,16 @@ impl Collection {
         }
     }
 
-    fn add_number(&self, column: &mut ColumnValues, number: f64) {
+    fn add_number(&self, column: &mut ColumnState, number: f64) {
         if column.numbers.len() <= self.limits.numbers_per_column {
             column.numbers.insert(number_key(number));
         } else {
-            // A column of numbers with too many has nothing more to give; another may still have texts.
+            // A column with too many numbers is done if it has only numbers; another may still have texts.
             column.full |= column.is_number;
         }
     }
 
-    /// The index of all that was added.
+    /// Returns the index of all values that were added.
     pub(super) fn finish(self) -> ValueIndex {
         let mut values: Vec<(Box<str>, Vec<ColumnId>)> = Vec::with_capacity(self.columns.len());
         let mut texts: Vec<(Box<str>, u32)> = self.indices.into_iter().collect();
@@ -144,7 +150,7 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, partly_known, .. } = self;
-        ValueIndex { values, by_stems, numbers, partly_known, known_stems, spelling }
+        let Collection { numbers, incomplete_columns, .. } = self;
+        ValueIndex { values, by_stems, numbers, incomplete_columns, known_stems, spelling }
     }
 }

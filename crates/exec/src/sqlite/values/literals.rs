@@ -1,15 +1,17 @@
-//! What the words of a question may mean, as a program says it.
+//! The candidates of a question as literals of programs.
 
 use super::{ValueCandidate, ValueIndex};
 use xpr_lang::sql::{Literal, Value};
 use xpr_text::tokens;
 
-/// Values a question is seen with, at most: each is one more item to choose from.
-const MOST_VALUES: usize = 24;
+/// The maximum number of values of a question. It decides which literals a parser can write: each is one more item to
+/// choose from, and the worst candidates are dropped.
+const MAX_VALUES: usize = 24;
 
 impl ValueIndex {
-    /// The values of a question for [`SqlEnvironment::with_values`](xpr_lang::sql::SqlEnvironment::with_values): its best
-    /// candidates, each literal once with all the columns it was found in.
+    /// Returns the values of a question for
+    /// [`SqlEnvironment::with_values`](xpr_lang::sql::SqlEnvironment::with_values): the literals of its best candidates,
+    /// each once and with the columns of all candidates that have it.
     pub fn values(&self, question: &str) -> Vec<Value> {
         let words = tokens(question);
         let mut values: Vec<Value> = Vec::new();
@@ -26,13 +28,13 @@ impl ValueIndex {
                 None => values.push(Value { literal, phrase: phrase.join(" "), columns: candidate.columns }),
             }
         }
-        values.truncate(MOST_VALUES);
+        values.truncate(MAX_VALUES);
         values
     }
 }
 
 impl ValueCandidate {
-    /// The literal of the value: a number is one without quotes.
+    /// Returns the literal of the value: a number if it is one, else a text.
     pub fn literal(&self) -> Literal {
         let number = self.number.and_then(|_| Literal::number(&self.text));
         number.unwrap_or_else(|| Literal::text(self.text.as_str()))

@@ -1,13 +1,12 @@
-//! The values a question may mean: cells of the database it names, numbers, dates.
+//! The values that a question may mean: cells of the database, numbers and dates.
 //!
-//! A [`ValueIndex`] holds the different values of text columns, found by what they have in common with the words of a question: the stems
-//! of their words, without case and punctuation. Stretches of up to [`LONGEST_SPAN`] words are looked up, the longest first, then
-//! once more with a misspelt word put right.
+//! A [`ValueIndex`] holds the distinct values of text columns. A value is found by the stems of its words, without case
+//! and punctuation. All spans of up to [`LONGEST_SPAN`] words of a question are looked up, and again with one misspelt
+//! word corrected.
 //!
-//! Memory is bounded by [`ValueLimits`], whatever the database. Of a column with more values than that only the first are
-//! known, and values that are longer than a question would quote are left out; a question that means one of those can still be answered by
-//! a program that takes the words as they are. Of columns with numbers, those with few different ones are known: any number in
-//! a question is a candidate whether a column has it or not.
+//! Memory is bounded by [`ValueLimits`], whatever the database. If a column has more values than that, only the first are
+//! in the index, and very long values are left out. Numbers of a column are in the index if there are few distinct ones.
+//! A number in a question is always a candidate, whether a column has it or not.
 
 mod collection;
 mod literals;
@@ -17,33 +16,34 @@ mod spelling;
 use super::database::Database;
 use super::error::DatabaseError;
 use super::guard::Session;
-use super::tables::{ReadingProgress, Watch};
+use super::tables::{ProgressCallback, ReadingProgress};
 use collection::Collection;
 use quantities::{Quantity, quantities};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use spelling::Spelling;
 use std::hash::Hasher;
-use std::ops::ControlFlow;
 use xpr_lang::sql::{ColumnId, Schema, TableId};
 use xpr_text::{Token, snowball_stem, tokens};
 
-/// Words of the longest value that is looked for.
-pub const LONGEST_SPAN: usize = 6;
-/// Words of a question that are looked at.
-const LONGEST_QUESTION: usize = 100;
-/// Values shown for one stretch of words: more are the same but for case and punctuation.
-const SAME_WORDS: usize = 16;
+// These constants decide which values are candidates for a question.
 
-/// How much of a database an index holds.
+/// The maximum number of words of a value. Longer values are not in the index.
+pub const LONGEST_SPAN: usize = 6;
+/// The number of words of a question that are looked up.
+const LONGEST_QUESTION: usize = 100;
+/// The maximum number of values found for one span: they have the same stems, and differ in case, punctuation or endings.
+const VALUES_PER_SPAN: usize = 16;
+
+/// The limits of a [`ValueIndex`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueLimits {
-    /// Different values of one column.
+    /// Distinct texts of one column.
     pub values_per_column: usize,
-    /// Different values in all.
+    /// Distinct texts of all columns.
     pub values: usize,
-    /// Bytes of a value.
+    /// Bytes of a text. Longer ones are left out.
     pub longest: usize,
-    /// Different numbers of a column; one with more is left out.
+    /// Distinct numbers of a column. The numbers of a column with more are left out.
     pub numbers_per_column: usize,
 }
 
@@ -53,79 +53,89 @@ impl Default for ValueLimits {
     }
 }
 
-/// What a candidate is.
+/// The kind of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ValueKind {
+pub enum CandidateKind {
     /// The text of a cell.
     Cell,
     /// A number.
     Number,
-    /// A place in an order: third, 21st.
+    /// An ordinal number, such as `third` or `21st`.
     Ordinal,
-    /// A number that looks like a year.
+    /// A number that may be a year.
     Year,
-    /// A day, as `2015-01-03`, or a month, as `2015-01`.
+    /// A day such as `2015-01-03`, or a month such as `2015-01`.
     Date,
 }
 
-/// How well a candidate fits the words, the best first.
+/// How well a candidate matches the words of the question, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchQuality {
-    /// Letter by letter.
+    /// All characters are the same.
     Exact,
-    /// But for case and punctuation.
+    /// The words are the same. Case and punctuation may differ.
     Case,
-    /// But for endings, or written in words.
+    /// The stems are the same, or a number is written in words.
     Lemma,
-    /// But for a misspelling.
+    /// The stems are the same after a spelling correction.
     Fuzzy,
 }
 
-/// A value that a stretch of a question may mean.
+/// A value that a span of a question may mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueCandidate {
-    /// The value, as it is in the database; numbers in digits.
+    /// The value as it is in the database. A number is written in digits.
     pub text: String,
-    /// As a number, if it is one.
+    /// The number, if the value is one.
     pub number: Option<f64>,
-    /// What it is.
-    pub kind: ValueKind,
-    /// The columns known to have it; a number or a date may be in none.
+    /// The kind of the value.
+    pub kind: CandidateKind,
+    /// The columns that have the value, as far as the index knows. A number or a date may be in none.
     pub columns: Vec<ColumnId>,
-    /// The first word, and the one behind the last.
+    /// The words of the question: the index of the first, and that after the last.
     pub span: (usize, usize),
-    /// How well it fits.
+    /// How well the value matches the words.
     pub quality: MatchQuality,
 }
 
-/// The values of a database, to be found by the words of a question.
+/// An index of the values of a database by the words of questions.
 pub struct ValueIndex {
     values: Vec<(Box<str>, Vec<ColumnId>)>,
-    /// Hash of a value's stems, and its index.
+    /// The hash of each value's stems and the index of the value, sorted.
     by_stems: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
-    partly_known: Vec<ColumnId>,
-    /// Hashes of the stems of all words in values.
+    incomplete_columns: Vec<ColumnId>,
+    /// The hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
 }
 
+/// A question, prepared for looking up its spans.
+struct SpanLookup<'a> {
+    question: &'a str,
+    words: &'a [Token],
+    /// The stems of the words, one of which may be corrected.
+    stems: Vec<String>,
+    /// Whether one of the stems is corrected.
+    is_corrected: bool,
+}
+
 impl ValueIndex {
-    /// Reads the values of a database; `watch` hears of each table, and may stop the reading.
+    /// Reads the values of a database, and calls `progress` before each table.
     ///
     /// # Errors
-    /// When the database cannot be opened any more, or the reading was stopped.
+    /// If the database can no longer be opened, or if `progress` stops the reading.
     pub fn read(
         database: &Database,
         schema: &Schema,
         limits: ValueLimits,
-        watch: &mut Watch<'_>,
+        progress: &mut ProgressCallback<'_>,
     ) -> Result<ValueIndex, DatabaseError> {
         let session = Session::open(database, schema.tables.iter().map(|table| table.name.as_str()))?;
         let mut collection = Collection::new(limits);
-        let of = schema.tables.len();
+        let total = schema.tables.len();
         for (done, table) in schema.tables.iter().enumerate() {
-            if watch(ReadingProgress { table: &table.name, done, of }) == ControlFlow::Break(()) {
+            if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
                 return Err(DatabaseError::Cancelled { path: database.path().to_owned() });
             }
             collection.add_table(&session, schema, TableId(done as u32));
@@ -133,35 +143,36 @@ impl ValueIndex {
         Ok(collection.finish())
     }
 
-    /// Columns of which it does not hold all values, but for very long ones.
-    pub fn partly_known(&self) -> &[ColumnId] {
-        &self.partly_known
+    /// Returns the columns of which values are missing because of a limit. That a column has texts longer than
+    /// [`ValueLimits::longest`] does not count.
+    pub fn incomplete_columns(&self) -> &[ColumnId] {
+        &self.incomplete_columns
     }
 
-    /// How many different texts it holds.
+    /// Returns the number of distinct texts in the index.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether there are no texts in the index.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// What the words of a question may mean; longer stretches first, and of equal ones the better fit. Words are counted as the
-    /// parser counts them.
+    /// Returns the values that the words of a question may mean: longer spans first, and of equally long ones the better
+    /// match. Words are those of [`xpr_text::tokens`], as in the parser.
     pub fn candidates(&self, question: &str) -> Vec<ValueCandidate> {
         let mut words = tokens(question);
         words.truncate(LONGEST_QUESTION);
-        let stems: Vec<String> =
-            words.iter().map(|word| snowball_stem(&word.text)).collect();
+        let stems = words.iter().map(|word| snowball_stem(&word.text)).collect();
+        let mut lookup = SpanLookup { question, words: &words, stems, is_corrected: false };
         let mut candidates = Vec::new();
         for start in 0..words.len() {
             for end in start + 1..=words.len().min(start + LONGEST_SPAN) {
-                self.look_up(question, &words, &stems, (start, end), false, &mut candidates);
+                self.look_up(&lookup, (start, end), &mut candidates);
             }
         }
-        self.look_up_misspelt(question, &words, &stems, &mut candidates);
+        self.look_up_corrected(&mut lookup, &mut candidates);
         for quantity in quantities(question, &words) {
             candidates.push(self.with_columns(quantity));
         }
@@ -175,33 +186,30 @@ impl ValueIndex {
         candidates
     }
 
-    /// Adds the values whose stems are those of a stretch of words.
-    fn look_up(
-        &self,
-        question: &str,
-        words: &[Token],
-        stems: &[String],
-        span: (usize, usize),
-        misspelt: bool,
-        candidates: &mut Vec<ValueCandidate>,
-    ) {
-        let (start, end) = span;
-        let hash = hash_stems(stems[start..end].iter().map(String::as_str));
+    /// Returns the values whose stems have this hash.
+    fn with_stem_hash(&self, hash: u64) -> impl Iterator<Item = &(Box<str>, Vec<ColumnId>)> {
         let first = self.by_stems.partition_point(|&(stems, _)| stems < hash);
-        let same = self.by_stems[first..].iter().take_while(|&&(stems, _)| stems == hash).take(SAME_WORDS);
-        for &(_, index) in same {
-            let (text, columns) = &self.values[index as usize];
+        let same = self.by_stems[first..].iter().take_while(move |&&(stems, _)| stems == hash);
+        same.map(|&(_, index)| &self.values[index as usize])
+    }
+
+    /// Adds the values that have the stems of a span.
+    fn look_up(&self, lookup: &SpanLookup<'_>, span: (usize, usize), candidates: &mut Vec<ValueCandidate>) {
+        let (start, end) = span;
+        let (words, stems) = (&lookup.words[start..end], &lookup.stems[start..end]);
+        let hash = hash_stems(stems.iter().map(String::as_str));
+        for (text, columns) in self.with_stem_hash(hash).take(VALUES_PER_SPAN) {
             let value_words = tokens(text);
             let same_words =
-                value_words.iter().map(|word| &word.text).eq(words[start..end].iter().map(|w| &w.text));
+                value_words.iter().map(|word| &word.text).eq(words.iter().map(|word| &word.text));
             let mut value_stems = value_words.iter().map(|word| snowball_stem(&word.text));
             // Different stems may have the same hash.
-            if !stems[start..end].iter().all(|stem| value_stems.next().is_some_and(|other| other == **stem)) {
+            if !stems.iter().all(|stem| value_stems.next().is_some_and(|other| other == *stem)) {
                 continue;
             }
-            let quality = if misspelt {
+            let quality = if lookup.is_corrected {
                 MatchQuality::Fuzzy
-            } else if question[words[start].start..words[end - 1].end] == **text {
+            } else if lookup.question[words[0].start..words[words.len() - 1].end] == **text {
                 MatchQuality::Exact
             } else if same_words {
                 MatchQuality::Case
@@ -211,7 +219,7 @@ impl ValueIndex {
             candidates.push(ValueCandidate {
                 text: text.to_string(),
                 number: None,
-                kind: ValueKind::Cell,
+                kind: CandidateKind::Cell,
                 columns: columns.clone(),
                 span,
                 quality,
@@ -219,31 +227,27 @@ impl ValueIndex {
         }
     }
 
-    /// The same with one word of the stretch put right.
-    fn look_up_misspelt(
-        &self,
-        question: &str,
-        words: &[Token],
-        stems: &[String],
-        candidates: &mut Vec<ValueCandidate>,
-    ) {
-        let mut corrected = stems.to_vec();
-        for (at, word) in words.iter().enumerate() {
-            if word.is_digits() || self.known_stems.contains(&hash_stems([stems[at].as_str()].into_iter())) {
+    /// Adds the values that have the stems of a span in which one unknown word is corrected.
+    fn look_up_corrected(&self, lookup: &mut SpanLookup<'_>, candidates: &mut Vec<ValueCandidate>) {
+        lookup.is_corrected = true;
+        for (at, word) in lookup.words.iter().enumerate() {
+            let stem = lookup.stems[at].clone();
+            if word.is_digits() || self.known_stems.contains(&hash_stems([stem.as_str()].into_iter())) {
                 continue;
             }
             for neighbour in self.spelling.neighbours(&word.text) {
-                corrected[at] = snowball_stem(neighbour);
+                lookup.stems[at] = snowball_stem(neighbour);
                 for start in (at + 1).saturating_sub(LONGEST_SPAN)..=at {
-                    for end in at + 1..=words.len().min(start + LONGEST_SPAN) {
-                        self.look_up(question, words, &corrected, (start, end), true, candidates);
+                    for end in at + 1..=lookup.words.len().min(start + LONGEST_SPAN) {
+                        self.look_up(lookup, (start, end), candidates);
                     }
                 }
             }
-            corrected[at].clone_from(&stems[at]);
+            lookup.stems[at] = stem;
         }
     }
 
+    /// Returns the candidate for a quantity.
     fn with_columns(&self, quantity: Quantity) -> ValueCandidate {
         let Quantity { kind, text, number, span, literal } = quantity;
         let columns = match number {
@@ -254,19 +258,17 @@ impl ValueIndex {
         ValueCandidate { text, number, kind, columns, span, quality }
     }
 
-    /// The columns that have exactly this text.
+    /// Returns the columns that have exactly this text.
     fn columns_with(&self, text: &str) -> Vec<ColumnId> {
         let words = tokens(text);
         let stems: Vec<_> = words.iter().map(|word| snowball_stem(&word.text)).collect();
-        let hash = hash_stems(stems.iter().map(AsRef::as_ref));
-        let first = self.by_stems.partition_point(|&(stems, _)| stems < hash);
-        let mut same = self.by_stems[first..].iter().take_while(|&&(stems, _)| stems == hash);
-        let found = same.find(|&&(_, index)| *self.values[index as usize].0 == *text);
-        found.map(|&(_, index)| self.values[index as usize].1.clone()).unwrap_or_default()
+        let hash = hash_stems(stems.iter().map(String::as_str));
+        let value = self.with_stem_hash(hash).find(|(value, _)| **value == *text);
+        value.map(|(_, columns)| columns.clone()).unwrap_or_default()
     }
 }
 
-/// The same for numbers that are equal; the two zeros are.
+/// Returns a key that is the same for equal numbers, including 0 and −0.
 fn number_key(number: f64) -> u64 {
     (number + 0.0).to_bits()
 }

@@ -1,32 +1,37 @@
 //! Numbers and dates in a question, in digits and in words.
 
-use super::ValueKind;
+use super::CandidateKind;
+use std::ops::RangeInclusive;
 use xpr_text::Token;
 
 /// A number or a date, and the words it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Quantity {
-    pub(super) kind: ValueKind,
-    /// As SQL has it.
+    pub(super) kind: CandidateKind,
+    /// The text of the quantity in SQL.
     pub(super) text: String,
     pub(super) number: Option<f64>,
-    /// First word, and the one behind the last.
+    /// The index of the first word, and that after the last.
     pub(super) span: (usize, usize),
-    /// Whether it was written in digits, or as SQL has it.
+    /// Whether the question has the quantity as SQL writes it, and not in words.
     pub(super) literal: bool,
 }
 
-/// All of them, from left to right; where one is within another (`3` in `3 january 2015`), the longest.
+/// The numbers of four digits that count as years.
+const YEARS: RangeInclusive<f64> = 1000.0..=2100.0;
+
+/// Returns all quantities in a text, from left to right. They do not overlap: `3 january 2015` is a date, and its `3` is
+/// not a number of its own.
 pub(super) fn quantities(text: &str, words: &[Token]) -> Vec<Quantity> {
-    let reader = Reader { text, words };
-    let mut found = Vec::new();
+    let reader = QuantityReader { text, words };
+    let mut quantities = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let next = reader.date(at).or_else(|| reader.digits(at)).or_else(|| reader.spelled(at));
+        let next = reader.date(at).or_else(|| reader.digits(at)).or_else(|| reader.number_in_words(at));
         at = next.as_ref().map_or(at + 1, |quantity| quantity.span.1);
-        found.extend(next);
+        quantities.extend(next);
     }
-    found
+    quantities
 }
 
 const UNITS: [&str; 20] = [
@@ -92,15 +97,15 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-fn place(list: &[&str], word: &str) -> Option<u32> {
-    list.iter().position(|&entry| entry == word).map(|place| place as u32)
+fn position_in(list: &[&str], word: &str) -> Option<u32> {
+    list.iter().position(|&entry| entry == word).map(|position| position as u32)
 }
 
 fn scale(word: &str) -> Option<f64> {
     SCALES.iter().find(|(name, _)| *name == word).map(|&(_, scale)| scale)
 }
 
-/// The number of a month by its name, or by its first letters, at least three.
+/// Returns the number of a month. It may be abbreviated to its first three or four letters.
 fn month(word: &str) -> Option<u32> {
     let short = (3..=4).contains(&word.len());
     MONTHS
@@ -109,17 +114,19 @@ fn month(word: &str) -> Option<u32> {
         .map(|month| month as u32 + 1)
 }
 
-struct Reader<'a> {
+/// Reads quantities that begin at a given word. Each method returns `None` if there is no such quantity.
+struct QuantityReader<'a> {
     text: &'a str,
     words: &'a [Token],
 }
 
-impl Reader<'_> {
+impl QuantityReader<'_> {
+    /// Returns a word; empty after the last one.
     fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| &word.text)
     }
 
-    /// What stands between a word and the next.
+    /// Returns the text between a word and the next.
     fn gap(&self, at: usize) -> &str {
         match (self.words.get(at), self.words.get(at + 1)) {
             (Some(word), Some(next)) => &self.text[word.end..next.start],
@@ -127,45 +134,49 @@ impl Reader<'_> {
         }
     }
 
-    /// A word of so many digits, as a number.
-    fn number_of(&self, at: usize, digits: std::ops::RangeInclusive<usize>) -> Option<u32> {
+    /// Returns the number that a word of so many digits is.
+    fn digits_word(&self, at: usize, digits: RangeInclusive<usize>) -> Option<u32> {
         let word = self.words.get(at)?;
         if word.is_digits() && digits.contains(&word.text.len()) { word.text.parse().ok() } else { None }
     }
 
-    /// Whether an ending such as `rd` follows right behind.
+    /// Returns whether a word is followed by an ending such as `rd`, without a gap.
     fn ordinal_ending(&self, at: usize) -> bool {
         self.gap(at).is_empty() && matches!(self.word(at + 1), "st" | "nd" | "rd" | "th")
     }
 
     /// `2015-01-03`, `jan 3 2015`, `3rd of january, 2015`, `january 2015`.
     fn date(&self, start: usize) -> Option<Quantity> {
-        let made = |year: u32, month: u32, day: u32, end: usize, literal: bool| {
+        let day_quantity = |year: u32, month: u32, day: u32, end: usize, literal: bool| {
             let text = format!("{year:04}-{month:02}-{day:02}");
             let valid = (1..=12).contains(&month) && (1..=31).contains(&day);
             let span = (start, end);
-            valid.then_some(Quantity { kind: ValueKind::Date, text, number: None, span, literal })
+            valid.then_some(Quantity { kind: CandidateKind::Date, text, number: None, span, literal })
         };
-        if let Some(year) = self.number_of(start, 4..=4) {
+        if let Some(year) = self.digits_word(start, 4..=4) {
             let separated = matches!(self.gap(start), "-" | "/") && self.gap(start) == self.gap(start + 1);
-            let (month, day) = (self.number_of(start + 1, 1..=2)?, self.number_of(start + 2, 1..=2)?);
-            return if separated { made(year, month, day, start + 3, self.gap(start) == "-") } else { None };
+            let (month, day) = (self.digits_word(start + 1, 1..=2)?, self.digits_word(start + 2, 1..=2)?);
+            return if separated {
+                day_quantity(year, month, day, start + 3, self.gap(start) == "-")
+            } else {
+                None
+            };
         }
         if let Some(month) = month(self.word(start)) {
-            if let Some(day) = self.number_of(start + 1, 1..=2) {
+            if let Some(day) = self.digits_word(start + 1, 1..=2) {
                 let year = start + 2 + usize::from(self.ordinal_ending(start + 1));
-                return made(self.number_of(year, 4..=4)?, month, day, year + 1, false);
+                return day_quantity(self.digits_word(year, 4..=4)?, month, day, year + 1, false);
             }
-            let year = self.number_of(start + 1, 4..=4)?;
+            let year = self.digits_word(start + 1, 4..=4)?;
             let text = format!("{year:04}-{month:02}");
             let span = (start, start + 2);
-            return Some(Quantity { kind: ValueKind::Date, text, number: None, span, literal: false });
+            return Some(Quantity { kind: CandidateKind::Date, text, number: None, span, literal: false });
         }
-        let day = self.number_of(start, 1..=2)?;
+        let day = self.digits_word(start, 1..=2)?;
         let mut at = start + 1 + usize::from(self.ordinal_ending(start));
         at += usize::from(self.word(at) == "of");
         let month = month(self.word(at))?;
-        made(self.number_of(at + 1, 4..=4)?, month, day, at + 2, false)
+        day_quantity(self.digits_word(at + 1, 4..=4)?, month, day, at + 2, false)
     }
 
     /// `42`, `1,500,000`, `3.5`, `-2`, `2 million`, `3rd`, `2015`.
@@ -182,11 +193,11 @@ impl Reader<'_> {
             digits.push_str(self.word(end));
             end += 1;
         }
-        let whole = end == start + 1;
-        if whole && self.ordinal_ending(start) {
-            return made(ValueKind::Ordinal, digits.parse().ok()?, (start, start + 2), true);
+        let has_no_commas = end == start + 1;
+        if has_no_commas && self.ordinal_ending(start) {
+            return number_quantity(CandidateKind::Ordinal, digits.parse().ok()?, (start, start + 2), true);
         }
-        let mut literal = whole;
+        let mut literal = has_no_commas;
         if self.gap(end - 1) == "." && is_digits(end) {
             digits.push('.');
             digits.push_str(self.word(end));
@@ -196,64 +207,72 @@ impl Reader<'_> {
         let mut before = self.text[..first.start].chars().rev();
         let negative = before.next() == Some('-') && before.next().is_none_or(char::is_whitespace);
         let mut number: f64 = digits.parse().ok()?;
-        let year = whole && end == start + 1 && digits.len() == 4 && (1000.0..=2100.0).contains(&number);
+        let is_one_word = end == start + 1;
+        let is_year = is_one_word && digits.len() == 4 && YEARS.contains(&number);
         if negative {
             number = -number;
         }
         if let Some(scale) = scale(self.word(end)) {
-            return made(ValueKind::Number, number * scale, (start, end + 1), false);
+            return number_quantity(CandidateKind::Number, number * scale, (start, end + 1), false);
         }
-        let kind = if year && !negative { ValueKind::Year } else { ValueKind::Number };
-        made(kind, number, (start, end), literal)
+        let kind = if is_year && !negative { CandidateKind::Year } else { CandidateKind::Number };
+        number_quantity(kind, number, (start, end), literal)
     }
 
     /// `three`, `twenty five`, `two hundred and six thousand`, `a million`, `twenty first`.
-    fn spelled(&self, start: usize) -> Option<Quantity> {
+    fn number_in_words(&self, start: usize) -> Option<Quantity> {
         let mut at = start;
         if matches!(self.word(at), "a" | "an") {
             let next = self.word(at + 1);
             if next == "dozen" {
-                return made(ValueKind::Number, 12.0, (start, at + 2), false);
+                return number_quantity(CandidateKind::Number, 12.0, (start, at + 2), false);
             }
             if next != "hundred" && scale(next).is_none() {
                 return None;
             }
             at += 1;
         }
-        // What is complete, what is being counted, and the last scale: scales fall.
+        // `two million six hundred` is read as a total of 2e6, and a current part of 600 that may still get a scale, which
+        // must be smaller than the last one.
         let (mut total, mut current, mut last_scale) = (0.0, None::<f64>, f64::INFINITY);
         let mut end = start;
         loop {
-            // A comma or the like ends a number.
+            // Punctuation ends a number.
             if end > start && !self.gap(at - 1).chars().all(|c| c.is_whitespace() || c == '-') {
                 break;
             }
             let word = self.word(at);
-            // `and` joins after a hundred or a thousand, if something follows that can.
+            // `and` continues a number after `hundred`, `thousand` or `million`.
             if word == "and" && end > start && matches!(self.word(at - 1), "hundred" | "thousand" | "million")
             {
                 at += 1;
                 continue;
             }
-            let open = current.unwrap_or(0.0) % 100.0;
-            if let Some((below, ordinal)) = small(word) {
-                let fits =
-                    current.is_none() || open == 0.0 && current != Some(0.0) || tens_open(open) && below < 10;
-                if !fits || (tens_open(open) && below == 0) {
+            let last_two_digits = current.unwrap_or(0.0) % 100.0;
+            if let Some((below, ordinal)) = below_hundred(word) {
+                let fits = current.is_none()
+                    || last_two_digits == 0.0 && current != Some(0.0)
+                    || takes_units(last_two_digits) && below < 10;
+                if !fits || (takes_units(last_two_digits) && below == 0) {
                     break;
                 }
                 current = Some(current.unwrap_or(0.0) + f64::from(below));
                 at += 1;
                 end = at;
                 if ordinal {
-                    return made(ValueKind::Ordinal, total + current.unwrap_or(0.0), (start, end), false);
+                    return number_quantity(
+                        CandidateKind::Ordinal,
+                        total + current.unwrap_or(0.0),
+                        (start, end),
+                        false,
+                    );
                 }
             } else if word == "hundred" && current.unwrap_or(1.0) < 100.0 {
                 current = Some(current.unwrap_or(1.0) * 100.0);
                 at += 1;
                 end = at;
             } else if let Some(scale) = scale(word).filter(|&scale| scale < last_scale) {
-                // A scale by itself is a word; after an article, or a number, it is a number.
+                // A scale is part of a number only after an article or a number.
                 if current.is_none() && at == start {
                     break;
                 }
@@ -268,32 +287,37 @@ impl Reader<'_> {
         if end == start || (end == start + 1 && matches!(self.word(start), "a" | "an" | "hundred")) {
             return None;
         }
-        made(ValueKind::Number, total + current.unwrap_or(0.0), (start, end), false)
+        number_quantity(CandidateKind::Number, total + current.unwrap_or(0.0), (start, end), false)
     }
 }
 
-/// Whether a unit may follow: twenty, thirty, ….
-fn tens_open(below_hundred: f64) -> bool {
+/// Returns whether units can follow a number, as they can after twenty, thirty and so on.
+fn takes_units(below_hundred: f64) -> bool {
     below_hundred >= 20.0 && below_hundred % 10.0 == 0.0
 }
 
-/// The number below a hundred that one word names, and whether it is an ordinal.
-fn small(word: &str) -> Option<(u32, bool)> {
-    None.or_else(|| place(&UNITS, word).map(|unit| (unit, false)))
-        .or_else(|| place(&TENS, word).map(|ten| (ten * 10 + 20, false)))
-        .or_else(|| place(&ORDINAL_UNITS, word).map(|unit| (unit, true)))
-        .or_else(|| place(&ORDINAL_TENS, word).map(|ten| (ten * 10 + 20, true)))
+/// Returns the number below a hundred that a word names, and whether it is an ordinal.
+fn below_hundred(word: &str) -> Option<(u32, bool)> {
+    None.or_else(|| position_in(&UNITS, word).map(|unit| (unit, false)))
+        .or_else(|| position_in(&TENS, word).map(|ten| (ten * 10 + 20, false)))
+        .or_else(|| position_in(&ORDINAL_UNITS, word).map(|unit| (unit, true)))
+        .or_else(|| position_in(&ORDINAL_TENS, word).map(|ten| (ten * 10 + 20, true)))
 }
 
-fn made(kind: ValueKind, number: f64, span: (usize, usize), literal: bool) -> Option<Quantity> {
+fn number_quantity(
+    kind: CandidateKind,
+    number: f64,
+    span: (usize, usize),
+    literal: bool,
+) -> Option<Quantity> {
     let text = format!("{number}");
     number.is_finite().then_some(Quantity { kind, text, number: Some(number), span, literal })
 }
 
 #[cfg(test)]
 mod tests {
-    use xpr_text::tokens;
     use super::*;
+    use xpr_text::tokens;
 
     #[test]
     fn numbers_and_dates_are_read() {

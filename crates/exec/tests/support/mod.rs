@@ -1,4 +1,4 @@
-//! Databases for tests, each in a folder of its own.
+//! What several test files use: temporary databases and the benchmark data.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use rusqlite::Connection;
@@ -7,21 +7,20 @@ use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
 
-/// A database file in a folder that disappears with it.
+/// A database file in a temporary folder of its own.
 pub(crate) struct TestDatabase {
     folder: tempfile::TempDir,
 }
 
 impl TestDatabase {
-    /// A database made by this script.
+    /// Makes a database with a script.
     pub(crate) fn new(script: &str) -> TestDatabase {
         TestDatabase::with(|connection| connection.execute_batch(script).unwrap())
     }
 
-    /// A database made by this code.
+    /// Makes a database with a function.
     pub(crate) fn with(make: impl FnOnce(&Connection)) -> TestDatabase {
-        // SQLite's memory can be limited only before it is used for the first time.
-        let _ = Database::open("");
+        assert!(xpr_exec::sqlite::prepare_engine());
         let test = TestDatabase { folder: tempfile::tempdir().unwrap() };
         let connection = Connection::open(test.path()).unwrap();
         make(&connection);
@@ -47,7 +46,7 @@ impl TestDatabase {
         SqliteRunner::new(&database, schema, limits).unwrap()
     }
 
-    /// Names, sizes and contents of everything in the folder.
+    /// Returns the names of all files in the folder and hashes of their contents.
     pub(crate) fn fingerprint(&self) -> Vec<(String, u64)> {
         let mut files: Vec<(String, u64)> = std::fs::read_dir(self.folder())
             .unwrap()
@@ -63,16 +62,10 @@ impl TestDatabase {
     }
 }
 
-/// The `geography` folder of the data, or none with a word that cannot be missed.
-pub(crate) fn geography() -> Option<PathBuf> {
-    match std::env::var_os("XPR_DATA") {
-        // Tests run in their crate's folder, but a relative path means the workspace's.
-        Some(folder) => {
-            Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder).join("geography"))
-        }
-        None => {
-            eprintln!("SKIPPED: XPR_DATA is not set, so nothing was read from the benchmark");
-            None
-        }
-    }
+/// Returns a folder of the benchmark data. Panics if `XPR_DATA` is not set.
+pub(crate) fn data_folder(name: &str) -> PathBuf {
+    let data = std::env::var_os("XPR_DATA")
+        .expect("set XPR_DATA to the folder of the benchmark data, see CONTRIBUTING.md");
+    // Tests run in the folder of their crate, but a relative path is relative to the workspace.
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(data).join(name)
 }

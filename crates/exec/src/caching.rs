@@ -1,53 +1,53 @@
-//! Outcomes that are known already.
+//! A cache of outcomes.
 
 use crate::{Executor, Outcome};
 use rustc_hash::FxHashMap;
 
-/// What an entry takes beside its text.
+/// The estimated bytes of an entry in addition to its texts.
 const OVERHEAD: usize = 96;
 
-/// An executor that runs no program twice, as long as it remembers it.
+/// An executor that caches the outcomes of another.
 ///
-/// A beam search writes the same programs over and over: what came of one is a look into a table instead of a
-/// run. Memory is bounded: there are two tables, and when the recent one is full it becomes the older one, whose
-/// programs are forgotten unless they come again.
-pub struct Remembering<E> {
+/// Beam search proposes the same programs over and over, and a lookup is much cheaper than a run. Memory is bounded:
+/// there are two tables, and when the recent one is full it replaces the older one. Programs of the older table that
+/// are used again move to the recent one.
+pub struct CachingExecutor<E> {
     executor: E,
     recent: FxHashMap<Box<str>, Outcome>,
     older: FxHashMap<Box<str>, Outcome>,
-    /// Bytes of `recent`, and how many it may have.
+    /// Bytes of `recent`, and their limit.
     used: usize,
-    most: usize,
-    /// Programs asked for, and how many of them had to be run.
-    asked: u64,
-    ran: u64,
+    capacity: usize,
+    /// Calls of `execute`, and those that were not in the cache.
+    calls: u64,
+    misses: u64,
 }
 
-impl<E: Executor> Remembering<E> {
-    /// Remembers outcomes of `executor`, in about this many bytes.
+impl<E: Executor> CachingExecutor<E> {
+    /// Returns an executor that caches outcomes of `executor` in about `bytes` of memory.
     pub fn new(executor: E, bytes: usize) -> Self {
-        Remembering {
+        CachingExecutor {
             executor,
             recent: FxHashMap::default(),
             older: FxHashMap::default(),
             used: 0,
-            most: bytes / 2,
-            asked: 0,
-            ran: 0,
+            capacity: bytes / 2,
+            calls: 0,
+            misses: 0,
         }
     }
 
-    /// The share of programs that did not have to be run.
+    /// Returns the share of calls that were answered from the cache; 1 before the first call.
     pub fn hit_rate(&self) -> f64 {
-        1.0 - self.ran as f64 / self.asked.max(1) as f64
+        1.0 - self.misses as f64 / self.calls.max(1) as f64
     }
 
-    fn remember(&mut self, program: Box<str>, outcome: Outcome) {
-        let size = OVERHEAD + program.len() + length(&outcome);
-        if size > self.most {
+    fn insert(&mut self, program: Box<str>, outcome: Outcome) {
+        let size = OVERHEAD + program.len() + text_length(&outcome);
+        if size > self.capacity {
             return;
         }
-        if self.used + size > self.most {
+        if self.used + size > self.capacity {
             self.older = std::mem::take(&mut self.recent);
             self.used = 0;
         }
@@ -56,30 +56,29 @@ impl<E: Executor> Remembering<E> {
     }
 }
 
-fn length(outcome: &Outcome) -> usize {
+/// Returns the bytes of an outcome's text.
+fn text_length(outcome: &Outcome) -> usize {
     match outcome {
+        // Its text is a constant.
         Outcome::Empty => 0,
-        Outcome::Value(text)
-        | Outcome::TypeError(text)
-        | Outcome::RuntimeError(text)
-        | Outcome::Timeout(text) => text.len(),
+        _ => outcome.text().len(),
     }
 }
 
-impl<E: Executor> Executor for Remembering<E> {
+impl<E: Executor> Executor for CachingExecutor<E> {
     fn execute(&mut self, program: &str) -> Outcome {
-        self.asked += 1;
+        self.calls += 1;
         if let Some(outcome) = self.recent.get(program) {
             return outcome.clone();
         }
         let (program, outcome) = match self.older.remove_entry(program) {
             Some(known) => known,
             None => {
-                self.ran += 1;
+                self.misses += 1;
                 (program.into(), self.executor.execute(program))
             }
         };
-        self.remember(program, outcome.clone());
+        self.insert(program, outcome.clone());
         outcome
     }
 }
@@ -88,7 +87,7 @@ impl<E: Executor> Executor for Remembering<E> {
 mod tests {
     use super::*;
 
-    /// Counts its runs, and answers with what it was asked.
+    /// An executor that counts its runs. The answer of a program is its text.
     struct Echo(usize);
 
     impl Executor for Echo {
@@ -99,21 +98,21 @@ mod tests {
     }
 
     #[test]
-    fn nothing_runs_twice_while_there_is_room() {
-        let mut echo = Remembering::new(Echo(0), 2 * 4 * (OVERHEAD + 2));
+    fn cached_programs_do_not_run_again() {
+        let mut echo = CachingExecutor::new(Echo(0), 2 * 4 * (OVERHEAD + 2));
         for program in ["a", "b", "a", "c", "a", "d"] {
             assert_eq!(echo.execute(program), Outcome::Value(program.to_owned()));
         }
         assert_eq!(echo.executor.0, 4);
-        // The recent table is full: `e` makes it the older one, where `a` is found and kept.
+        // The recent table is full. `e` makes it the older one, from which `a` moves to the new recent one.
         for program in ["e", "a", "f", "g", "h", "a"] {
             let _ = echo.execute(program);
         }
         assert_eq!(echo.executor.0, 8);
-        // `b` was forgotten with the older table.
+        // `b` was dropped with the older table.
         let _ = echo.execute("b");
         assert_eq!(echo.executor.0, 9);
-        // What is larger than the table is never kept.
+        // A program that is larger than the table is never cached.
         let long = "x".repeat(10_000);
         let _ = (echo.execute(&long), echo.execute(&long));
         assert_eq!(echo.executor.0, 11);

@@ -1,32 +1,32 @@
-//! Questions with their programs, from somebody's own file.
+//! Files of questions with programs.
 //!
 //! ```text
 //! how many states are there<TAB>SELECT count(*) FROM state
 //! ```
 //!
-//! That is a `.tsv`; `.csv` with a header, JSON lines and arrays in the layout of Spider are read as well. A column called
-//! `split` says which part of the data a pair belongs to, one called `answer` or `denotation` what its program comes to.
+//! This is a `.tsv` file. `.csv` files with a header, JSON lines, and JSON arrays in the layout of Spider are read as
+//! well. A column `split` has the split of a question, and a column `answer` or `denotation` the answer of its program.
 
-use crate::records::{self, Format, Record};
+use crate::records::{self, FileFormat, Record};
 use crate::{DataError, LineError, text_file};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-/// A part of a dataset.
+/// The split of a dataset that a question belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Split {
-    /// For training.
+    /// The training data.
     Train,
-    /// For choosing settings.
+    /// The development data, for choosing settings.
     Dev,
-    /// For testing.
+    /// The test data.
     Test,
 }
 
 impl Split {
-    /// The split that datasets call so.
-    pub fn called(name: &str) -> Option<Split> {
+    /// Returns the split that datasets call `name`; `None` if there is no such split.
+    pub fn from_name(name: &str) -> Option<Split> {
         match name.to_ascii_lowercase().as_str() {
             "train" | "training" => Some(Split::Train),
             "dev" | "development" | "valid" | "validation" => Some(Split::Dev),
@@ -46,51 +46,55 @@ impl fmt::Display for Split {
     }
 }
 
-/// A question and the program that means it.
+/// A question with its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// What somebody asked.
+pub struct LabeledQuestion {
+    /// The question.
     pub utterance: String,
-    /// The program, in the text of its language.
+    /// The text of the program.
     pub program: String,
-    /// What it comes to, if the file says.
+    /// The answer of the program, if the file has it.
     pub answer: Option<String>,
-    /// The part of the data it belongs to, if the file says.
+    /// The split, if the file has it.
     pub split: Option<Split>,
-    /// The name of the database it is about, if the file says (`db_id`).
+    /// The name of the database, if the file has it (`db_id`).
     pub database: Option<String>,
-    /// Where it is in its file, from 1.
+    /// The line of the file, counted from 1.
     pub line: usize,
 }
 
-/// Reads the pairs of a file.
+/// Reads the questions of a file.
 ///
 /// # Errors
-/// If it cannot be read, has no pairs, or a line is not one.
-pub fn read(path: &Path) -> Result<Vec<Pair>, DataError> {
+/// If the file cannot be read or has no questions, or if a question or program is missing.
+pub fn read(path: &Path) -> Result<Vec<LabeledQuestion>, DataError> {
     let text = text_file::read(path)?;
-    let format = match Format::of(path, &text) {
-        // A line that should be a pair and has no tab is one that misses a column.
-        Format::Lines => Format::Tabs,
-        format => format,
-    };
-    read_text(&text, format).map_err(DataError::in_file(path))
+    read_text(&text, format_of(path, &text)).map_err(DataError::in_file(path))
 }
 
-fn read_text(text: &str, format: Format) -> Result<Vec<Pair>, LineError> {
+fn format_of(path: &Path, text: &str) -> FileFormat {
+    match FileFormat::of(path, text) {
+        // A line without a tab is an error in a file with programs.
+        FileFormat::Lines => FileFormat::Tabs,
+        format => format,
+    }
+}
+
+fn read_text(text: &str, format: FileFormat) -> Result<Vec<LabeledQuestion>, LineError> {
     let records = records::read(text, format)?;
     if records.is_empty() {
-        let message = "there are no pairs; expected an utterance, a tab and a program a line".to_owned();
+        let message =
+            "there are no questions; expected an utterance, a tab and a program on each line".to_owned();
         return Err(LineError { line: 1, message });
     }
-    records.into_iter().map(|record| pair(record, format)).collect()
+    records.into_iter().map(|record| labeled_question(record, format)).collect()
 }
 
-fn pair(record: Record, format: Format) -> Result<Pair, LineError> {
+fn labeled_question(record: Record, format: FileFormat) -> Result<LabeledQuestion, LineError> {
     let line = record.line;
     let missing = |name: &str, names: &str| {
         let message = match format {
-            Format::Tabs => format!("the {name} is missing; expected an utterance, a tab and a program"),
+            FileFormat::Tabs => format!("the {name} is missing; expected an utterance, a tab and a program"),
             _ => format!("the {name} is missing; give it as {names}"),
         };
         LineError { line, message }
@@ -99,64 +103,68 @@ fn pair(record: Record, format: Format) -> Result<Pair, LineError> {
     let program = record.program.ok_or_else(|| missing("program", "`program`, `sql` or `query`"))?;
     let split = match record.split {
         None => None,
-        Some(name) => Some(Split::called(&name).ok_or_else(|| {
+        Some(name) => Some(Split::from_name(&name).ok_or_else(|| {
             let message = format!("there is no split `{name}`; the splits are train, dev and test");
             LineError { line, message }
         })?),
     };
-    Ok(Pair { utterance, program, answer: record.answer, split, database: record.database, line })
+    Ok(LabeledQuestion { utterance, program, answer: record.answer, split, database: record.database, line })
 }
 
-/// Reads the pairs of a file that may be about several databases, as Spider's are: those about the one called `database`.
+/// Reads the questions of a file about one database. If the file names several databases, as those of Spider do, only the
+/// questions about `database` are returned; else all questions are.
 ///
 /// # Errors
-/// As [`read`], and if the file is about several databases and this is none of them.
-pub fn read_about(path: &Path, database: &str) -> Result<Vec<Pair>, DataError> {
-    let mut pairs = read(path)?;
-    let names: BTreeSet<&str> = pairs.iter().filter_map(|pair| pair.database.as_deref()).collect();
+/// Those of [`read`], and if the file names several databases but not this one.
+pub fn read_for_database(path: &Path, database: &str) -> Result<Vec<LabeledQuestion>, DataError> {
+    let mut questions = read(path)?;
+    let names: BTreeSet<&str> =
+        questions.iter().filter_map(|question| question.database.as_deref()).collect();
     if names.len() > 1 {
         if !names.contains(database) {
             let some: Vec<&str> = names.iter().copied().take(8).collect();
             let message = format!(
-                "the questions are about {} databases ({}{}), none of which is called `{database}`; keep those about one",
+                "the questions are about {} databases ({}{}), none of which is called `{database}`; keep only the \
+                 questions about your database",
                 names.len(),
                 some.join(", "),
                 if some.len() < names.len() { ", …" } else { "" }
             );
             return Err(DataError::in_file(path)(LineError { line: 1, message }));
         }
-        pairs.retain(|pair| pair.database.as_deref() == Some(database));
+        questions.retain(|question| question.database.as_deref() == Some(database));
     }
-    Ok(pairs)
+    Ok(questions)
 }
 
-/// The pairs as the text of a `.tsv`, which [`read`] reads: utterance, program, and answer where there is one.
+/// Returns the text of a `.tsv` file that [`read`] reads: utterances, programs, and answers if there are any.
 ///
-/// Line ends and tabs become spaces, which are the same to a reader; not so within quotes, where they cannot be kept.
+/// Line ends and tabs become spaces, which makes no difference outside of quotes.
 ///
 /// # Errors
-/// If a program has one within quotes; the line is that of the pair.
-pub fn to_tsv(pairs: &[Pair]) -> Result<String, LineError> {
+/// If a program has a line end or tab within quotes. The line of the error is that of the question.
+pub fn to_tsv(questions: &[LabeledQuestion]) -> Result<String, LineError> {
+    let single_spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut tsv = String::new();
-    for pair in pairs {
-        let Some(program) = on_one_line(&pair.program) else {
+    for question in questions {
+        let Some(program) = on_one_line(&question.program) else {
             let message = "the program has a tab or line end within quotes; write it without".to_owned();
-            return Err(LineError { line: pair.line, message });
+            return Err(LineError { line: question.line, message });
         };
-        tsv.push_str(&pair.utterance.split_whitespace().collect::<Vec<_>>().join(" "));
+        tsv.push_str(&single_spaced(&question.utterance));
         tsv.push('\t');
         tsv.push_str(&program);
-        if let Some(answer) = &pair.answer {
+        if let Some(answer) = &question.answer {
             tsv.push('\t');
-            tsv.push_str(&answer.split_whitespace().collect::<Vec<_>>().join(" "));
+            tsv.push_str(&single_spaced(answer));
         }
         tsv.push('\n');
     }
     Ok(tsv)
 }
 
-/// A program without tabs and line ends; none if they are within quotes. A comment would swallow what follows it, so it goes
-/// with its line end.
+/// Returns a program without tabs, line ends and comments; `None` if there are tabs or line ends within quotes. Comments
+/// must go because they end with their line.
 fn on_one_line(program: &str) -> Option<String> {
     if !program.contains(['\t', '\n', '\r']) {
         return Some(program.to_owned());
@@ -188,28 +196,24 @@ fn on_one_line(program: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read_as(name: &str, text: &str) -> Result<Vec<Pair>, LineError> {
-        let format = match Format::of(Path::new(name), text) {
-            Format::Lines => Format::Tabs,
-            format => format,
-        };
-        read_text(text, format)
+    fn read_as(name: &str, text: &str) -> Result<Vec<LabeledQuestion>, LineError> {
+        read_text(text, format_of(Path::new(name), text))
     }
 
-    /// `line: utterance | program | answer | split | database`
-    fn shown(pairs: &[Pair]) -> Vec<String> {
+    /// Returns `line: utterance | program | answer | split | database` for each question.
+    fn summaries(questions: &[LabeledQuestion]) -> Vec<String> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        pairs
+        questions
             .iter()
-            .map(|pair| {
-                let split = pair.split.map(|split| split.to_string()).unwrap_or_default();
+            .map(|question| {
+                let split = question.split.map(|split| split.to_string()).unwrap_or_default();
                 format!(
                     "{}: {} | {} | {} | {split} | {}",
-                    pair.line,
-                    pair.utterance,
-                    pair.program,
-                    text(&pair.answer),
-                    text(&pair.database)
+                    question.line,
+                    question.utterance,
+                    question.program,
+                    text(&question.answer),
+                    text(&question.database)
                 )
             })
             .collect()
@@ -250,17 +254,29 @@ mod tests {
             ),
         ];
         for (name, text, expected) in cases {
-            assert_eq!(shown(&read_as(name, text).unwrap()), expected, "{name}: {text}");
+            assert_eq!(summaries(&read_as(name, text).unwrap()), expected, "{name}: {text}");
         }
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_line_and_what_was_expected() {
         let long = format!("who\t{}", "x".repeat(1 << 21));
         let cases = [
-            ("p.tsv", "", "line 1: there are no pairs; expected an utterance, a tab and a program a line"),
-            ("p.csv", "", "line 1: there are no pairs; expected an utterance, a tab and a program a line"),
-            ("p.json", "[]", "line 1: there are no pairs; expected an utterance, a tab and a program a line"),
+            (
+                "p.tsv",
+                "",
+                "line 1: there are no questions; expected an utterance, a tab and a program on each line",
+            ),
+            (
+                "p.csv",
+                "",
+                "line 1: there are no questions; expected an utterance, a tab and a program on each line",
+            ),
+            (
+                "p.json",
+                "[]",
+                "line 1: there are no questions; expected an utterance, a tab and a program on each line",
+            ),
             (
                 "p.tsv",
                 "a\tb\nwho is it",
@@ -270,11 +286,11 @@ mod tests {
             (
                 "p.tsv",
                 "a\tb\tc\td",
-                "line 1: 4 columns; expected an utterance, a program and perhaps an answer, tabs between, or a first line with the names of the columns",
+                "line 1: 4 columns; expected an utterance, a program and perhaps an answer, separated by tabs, or a first line with the names of the columns",
             ),
             ("p.tsv", "question\tsql\na\tb\tc", "line 2: 3 columns, but the first line has 2"),
             ("p", "who is it", "line 1: the program is missing; expected an utterance, a tab and a program"),
-            ("p.tsv", &long, "line 1: a field of 2097152 bytes; the longest that is read has 1048576"),
+            ("p.tsv", &long, "line 1: a field of 2097152 bytes; at most 1048576 are read"),
             (
                 "p.csv",
                 "who,SELECT 1\n",
@@ -319,21 +335,21 @@ mod tests {
     }
 
     #[test]
-    fn one_database_of_several() {
+    fn questions_about_one_of_several_databases_are_selected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dev.json");
         let pair = |database: &str| format!(r#"{{"question": "a", "query": "b", "db_id": "{database}"}}"#);
         std::fs::write(&path, format!("[{}, {}]", pair("geo"), pair("music"))).unwrap();
-        assert_eq!(read_about(&path, "music").unwrap().len(), 1);
-        let error = read_about(&path, "x").unwrap_err().to_string();
+        assert_eq!(read_for_database(&path, "music").unwrap().len(), 1);
+        let error = read_for_database(&path, "x").unwrap_err().to_string();
         assert!(error.contains("about 2 databases (geo, music), none of which is called `x`"), "{error}");
         std::fs::write(&path, pair("geo")).unwrap();
-        assert_eq!(read_about(&path, "x").unwrap().len(), 1);
+        assert_eq!(read_for_database(&path, "x").unwrap().len(), 1);
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
-        let pair = |utterance: &str, program: &str, answer: Option<&str>| Pair {
+    fn written_questions_are_read_back() {
+        let pair = |utterance: &str, program: &str, answer: Option<&str>| LabeledQuestion {
             utterance: utterance.to_owned(),
             program: program.to_owned(),
             answer: answer.map(str::to_owned),
@@ -350,7 +366,7 @@ mod tests {
             tsv,
             "who is it\tSELECT a FROM t WHERE b = 'c  d--'\n\"quoted\"\tSELECT \"it's\"\t(bag (1))\n"
         );
-        assert_eq!(read_text(&tsv, Format::Tabs).unwrap().len(), 2);
+        assert_eq!(read_text(&tsv, FileFormat::Tabs).unwrap().len(), 2);
         let error = to_tsv(&[pair("a", "SELECT 'b\nc'", None)]).unwrap_err().to_string();
         assert_eq!(error, "line 7: the program has a tab or line end within quotes; write it without");
     }

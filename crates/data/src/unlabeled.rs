@@ -1,34 +1,34 @@
-//! Questions without programs, from somebody's own file: a log of what people asked.
+//! Files of questions without programs, such as a log of what people asked.
 //!
-//! One a line, or in any of the formats of [`crate::pairs`], whose programs are then passed over.
+//! A file has one question per line, or any of the formats of [`crate::labeled`], in which case programs are ignored.
 
-use crate::records::{self, Format};
+use crate::records::{self, FileFormat};
 use crate::{DataError, LineError, text_file};
 use std::path::Path;
 
-/// A question.
+/// A question without a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// What somebody asked.
+pub struct UnlabeledQuestion {
+    /// The question.
     pub text: String,
-    /// Where it is in its file, from 1.
+    /// The line of the file, counted from 1.
     pub line: usize,
 }
 
-/// Reads the questions of a file. Blank lines are none; everything else is one.
+/// Reads the questions of a file. Blank lines are ignored.
 ///
 /// # Errors
-/// If it cannot be read, has no questions, or a line is not one.
-pub fn read(path: &Path) -> Result<Vec<Question>, DataError> {
+/// If the file cannot be read or has no questions, or if a question is missing.
+pub fn read(path: &Path) -> Result<Vec<UnlabeledQuestion>, DataError> {
     let text = text_file::read(path)?;
-    read_text(&text, Format::of(path, &text)).map_err(DataError::in_file(path))
+    read_text(&text, FileFormat::of(path, &text)).map_err(DataError::in_file(path))
 }
 
-fn read_text(text: &str, format: Format) -> Result<Vec<Question>, LineError> {
-    let questions: Vec<Question> = records::read(text, format)?
+fn read_text(text: &str, format: FileFormat) -> Result<Vec<UnlabeledQuestion>, LineError> {
+    let questions: Vec<UnlabeledQuestion> = records::read(text, format)?
         .into_iter()
         .map(|record| match record.utterance {
-            Some(text) => Ok(Question { text, line: record.line }),
+            Some(text) => Ok(UnlabeledQuestion { text, line: record.line }),
             None => {
                 let message = "the question is missing; give it as `utterance` or `question`".to_owned();
                 Err(LineError { line: record.line, message })
@@ -36,7 +36,10 @@ fn read_text(text: &str, format: Format) -> Result<Vec<Question>, LineError> {
         })
         .collect::<Result<_, _>>()?;
     if questions.is_empty() {
-        return Err(LineError { line: 1, message: "there are no questions; expected one a line".to_owned() });
+        return Err(LineError {
+            line: 1,
+            message: "there are no questions; expected one per line".to_owned(),
+        });
     }
     Ok(questions)
 }
@@ -45,15 +48,15 @@ fn read_text(text: &str, format: Format) -> Result<Vec<Question>, LineError> {
 mod tests {
     use super::*;
 
-    /// `line question; …`
+    /// Returns the questions as `line question; …`.
     fn read_as(name: &str, text: &str) -> Result<String, LineError> {
-        let questions = read_text(text, Format::of(Path::new(name), text))?;
+        let questions = read_text(text, FileFormat::of(Path::new(name), text))?;
         let lines = questions.iter().map(|question| format!("{} {}", question.line, question.text));
         Ok(lines.collect::<Vec<_>>().join("; "))
     }
 
     #[test]
-    fn questions_are_lines_or_fields() {
+    fn questions_are_read_from_all_formats() {
         let cases = [
             ("q.txt", "who\n\n # not a comment \n", "1 who; 3 # not a comment"),
             ("log", "who, \"and\" when", "1 who, \"and\" when"),
@@ -68,9 +71,9 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_line_and_what_was_expected() {
         let cases = [
-            ("q.txt", "\n \n", "line 1: there are no questions; expected one a line"),
+            ("q.txt", "\n \n", "line 1: there are no questions; expected one per line"),
             (
                 "q.jsonl",
                 "{\"text\": \"who\"}",
