@@ -36,7 +36,7 @@ pub(crate) struct Panels {
 }
 
 /// Returns whether panels are faster than the general product for this many rows on the left. The general product
-/// packs the weight anew for each use, but uses 512-bit vectors where the CPU has them.
+/// packs the weight again for each use, but uses 512-bit vectors where the CPU has them.
 pub(crate) fn are_faster(rows: usize) -> bool {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {

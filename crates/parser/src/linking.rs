@@ -64,12 +64,12 @@ pub(crate) struct StemmedPhrase {
 ///
 /// Function words match only as part of a whole phrase.
 fn matches(words: &[String], stems: &[String], phrases: &[&StemmedPhrase]) -> Vec<u8> {
-    let mut found = vec![0; words.len() * phrases.len()];
+    let mut matched = vec![0; words.len() * phrases.len()];
     for (item, phrase) in phrases.iter().enumerate() {
         let len = phrase.stems.len();
         for (word, stem) in stems.iter().enumerate() {
             if phrase.stems.contains(stem) && !is_function_word(&words[word]) {
-                found[word * phrases.len() + item] = 1;
+                matched[word * phrases.len() + item] = 1;
             }
         }
         if len == 0 || len > stems.len() {
@@ -78,12 +78,12 @@ fn matches(words: &[String], stems: &[String], phrases: &[&StemmedPhrase]) -> Ve
         for start in 0..=stems.len() - len {
             if stems[start..start + len] == phrase.stems[..] {
                 for word in start..start + len {
-                    found[word * phrases.len() + item] = 2;
+                    matched[word * phrases.len() + item] = 2;
                 }
             }
         }
     }
-    found
+    matched
 }
 
 /// Returns the kind of relation from each of [words ; items] to each, in row-major order.
@@ -95,7 +95,7 @@ pub(crate) fn relate(
 ) -> Vec<u8> {
     let (t, m) = (words.len(), phrases.len());
     let n = t + m;
-    let found = matches(words, stems, phrases);
+    let matched = matches(words, stems, phrases);
     let mut kinds = vec![0; n * n];
     for i in 0..t {
         for j in 0..t {
@@ -103,7 +103,7 @@ pub(crate) fn relate(
             kinds[i * n + j] = DISTANCE + distance as u8;
         }
         for j in 0..m {
-            let offset = class(phrases[j].class) * MATCHES + found[i * m + j];
+            let offset = class(phrases[j].class) * MATCHES + matched[i * m + j];
             kinds[i * n + t + j] = WORD_ITEM + offset;
             kinds[(t + j) * n + i] = ITEM_WORD + offset;
         }
@@ -129,8 +129,8 @@ mod tests {
             [phrase("start time"), phrase("end time"), phrase("three hours"), phrase("is important")];
         let words = tokenize("is the start times 3 hours");
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let found = matches(&words, &stems, &phrases.iter().collect::<Vec<_>>());
-        let of = |word: usize| &found[word * 4..][..4];
+        let matched = matches(&words, &stems, &phrases.iter().collect::<Vec<_>>());
+        let of = |word: usize| &matched[word * 4..][..4];
         assert_eq!(of(0), [0, 0, 0, 0]); // a function word alone matches nothing
         assert_eq!(of(2), [2, 0, 0, 0]);
         assert_eq!(of(3), [2, 1, 0, 0]);

@@ -11,8 +11,8 @@ use xpr_text::stem;
 
 /// A question, prepared for a parser: its words, and how they relate to the items of a [`Scene`].
 ///
-/// [`Scene::question`] and [`Scene::question_in`] make questions. A question does not hold on to its scene, but has a
-/// meaning only together with the scene that made it.
+/// [`Scene::question`] and [`Scene::question_in`] return questions. Pass a question only to parsers and functions for the
+/// scene that it comes from: it stores indices into that scene.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub(crate) words: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct Question {
     /// The kind of relation from each of [words ; items] to each.
     pub(crate) relations: Arc<[u8]>,
     /// The items of this question, if they differ from the scene's.
-    own: Option<Arc<QuestionItems>>,
+    items: Option<Arc<QuestionItems>>,
 }
 
 /// The items that programs for one question can point to, where they differ from the scene's.
@@ -55,14 +55,14 @@ pub(crate) struct QuestionItems {
     surroundings: Surroundings,
     columns: ActionColumns,
     /// The items that are not the scene's.
-    own: ItemFeatures,
+    own_items: ItemFeatures,
 }
 
 impl QuestionItems {
-    /// Prepares surroundings; `own` are their items after the shared ones.
-    pub(crate) fn new(surroundings: Surroundings, own: ItemFeatures) -> Self {
+    /// Prepares surroundings; `own_items` are their items after the shared ones.
+    pub(crate) fn new(surroundings: Surroundings, own_items: ItemFeatures) -> Self {
         let columns = ActionColumns::new(surroundings.grammar.clone(), &*surroundings.environment);
-        QuestionItems { surroundings, columns, own }
+        QuestionItems { surroundings, columns, own_items }
     }
 }
 
@@ -80,13 +80,13 @@ impl Question {
             words: words.iter().map(|word| vocabulary.id(word)).collect(),
             relations: linking::relate(words, &stems, phrases, among_items).into(),
             stems,
-            own: None,
+            items: None,
         }
     }
 
     /// Gives the question items that differ from the scene's.
     pub(crate) fn with_items(self, items: QuestionItems) -> Self {
-        Question { own: Some(Arc::new(items)), ..self }
+        Question { items: Some(Arc::new(items)), ..self }
     }
 
     /// Returns the number of words.
@@ -102,7 +102,7 @@ impl Question {
     /// Returns whether an item belongs to this question only: a value that its words may mean, not one of the scene's
     /// items.
     pub fn is_own_item(&self, item: ItemId) -> bool {
-        self.own.as_ref().is_some_and(|own| item.index() >= own.surroundings.shared.len())
+        self.items.as_ref().is_some_and(|items| item.index() >= items.surroundings.shared.len())
     }
 
     /// Returns the grammar of programs for this question: that of its [`Surroundings`], or the scene's.
@@ -112,11 +112,11 @@ impl Question {
 
     /// Returns the environment of its [`Surroundings`]; none if its items are the scene's.
     pub fn environment(&self) -> Option<&dyn Environment> {
-        self.own.as_ref().map(|own| &*own.surroundings.environment as &dyn Environment)
+        self.items.as_ref().map(|items| &*items.surroundings.environment as &dyn Environment)
     }
 
     fn columns<'a>(&'a self, scene: &'a Scene) -> &'a ActionColumns {
-        self.own.as_ref().map_or(scene.columns(), |own| &own.columns)
+        self.items.as_ref().map_or(scene.columns(), |items| &items.columns)
     }
 
     /// Returns the columns of all actions that the grammar allows where `ty` is expected.
@@ -140,12 +140,12 @@ impl Question {
 
     /// Returns the items of the scene that the question shares; none if it shares all of them.
     pub(crate) fn shared(&self) -> Option<&[u32]> {
-        self.own.as_ref().map(|own| own.surroundings.shared.as_slice())
+        self.items.as_ref().map(|items| items.surroundings.shared.as_slice())
     }
 
     /// Returns the items that only this question has; they come after the shared ones.
     pub(crate) fn own_items(&self) -> Option<&ItemFeatures> {
-        self.own.as_ref().map(|own| &own.own)
+        self.items.as_ref().map(|items| &items.own_items)
     }
 }
 

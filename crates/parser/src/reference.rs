@@ -117,32 +117,34 @@ fn describe(fixture: &Fixture) -> String {
     });
     let _ = writeln!(out, " \"questions\": {},", list(questions));
     let programs = fixture.programs.iter().map(|(question, program)| {
-        let mut partial = PartialProgram::new(scene.grammar());
-        let steps: Vec<String> = program
-            .actions()
-            .iter()
-            .map(|&action| {
-                let input = partial.input(*question).unwrap();
-                let last = match input.last {
-                    None => "\"start\"".to_owned(),
-                    Some(Action::Rule(rule)) => rule.index().to_string(),
-                    Some(Action::Item(item)) => format!("\"item {}\"", item.0),
-                };
-                let parent = input.parent.map_or("null".to_owned(), |parent| parent.index().to_string());
-                let allowed = list(fixture.questions[*question].offered(scene, input.expected, &partial.named).iter());
-                partial.advance(scene.grammar(), action);
-                format!(
-                    "{{\"last\": {last}, \"type\": {}, \"parent\": {parent}, \"allowed\": {allowed}, \"chosen\": {}}}",
-                    input.expected.index(),
-                    scene.column(action)
-                )
-            })
-            .collect();
+        let steps = describe_steps(scene, &fixture.questions[*question], program);
         format!("{{\"question\": {question}, \"steps\": {}}}", list(steps))
     });
     let _ = writeln!(out, " \"programs\": {}", list(programs));
     out.push_str("}\n");
     out
+}
+
+/// Returns the decoder's input, the allowed columns and the chosen column of each action of a program.
+fn describe_steps(scene: &Scene, question: &Question, program: &Program) -> Vec<String> {
+    let mut partial = PartialProgram::new(scene.grammar());
+    let describe = |&action: &Action| {
+        let input = partial.input(0).unwrap();
+        let last = match input.last {
+            None => "\"start\"".to_owned(),
+            Some(Action::Rule(rule)) => rule.index().to_string(),
+            Some(Action::Item(item)) => format!("\"item {}\"", item.0),
+        };
+        let parent = input.parent.map_or("null".to_owned(), |parent| parent.index().to_string());
+        let allowed = list(question.offered(scene, input.expected, &partial.named).iter());
+        partial.advance(scene.grammar(), action);
+        let (ty, chosen) = (input.expected.index(), scene.column(action));
+        format!(
+            "{{\"last\": {last}, \"type\": {ty}, \"parent\": {parent}, \"allowed\": {allowed}, \
+             \"chosen\": {chosen}}}"
+        )
+    };
+    program.actions().iter().map(describe).collect()
 }
 
 #[test]
