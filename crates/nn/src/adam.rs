@@ -1,33 +1,33 @@
-//! Adam, fused: one pass over a parameter, its gradient, and its two moments.
+//! Adam in one pass over a parameter, its gradient and its two moments.
 //!
 //! ```text
 //! m ← β₁ m + (1 − β₁) g        v ← β₂ v + (1 − β₂) g²
 //! p ← p − η · m / (1 − β₁ᵗ) / (√(v / (1 − β₂ᵗ)) + ε)
 //! ```
 //!
-//! Of tables only the rows with a gradient move, and only their moments decay.
+//! In a table, only the rows that have a gradient are updated, and only their moments decay.
 
 use crate::kernels::vectorized;
 use crate::{Gradients, Matrix, Parameters};
 use rayon::prelude::*;
 
-/// The learning rate over the steps: up in a line, then down by a power.
+/// A learning-rate schedule: linear warm-up, then polynomial decay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
-    /// The highest rate.
+    /// The rate after warm-up, which is the highest.
     pub peak: f64,
-    /// The rate at the end.
+    /// The rate after the last step.
     pub end: f64,
-    /// Steps on the way up.
+    /// The number of warm-up steps.
     pub warmup: usize,
-    /// Steps in all.
+    /// The number of steps, warm-up included.
     pub total: usize,
-    /// The power of the way down; 1 is a line, ½ stays high for longer.
+    /// The exponent of the decay: 1 is linear, ½ stays high for longer.
     pub power: f64,
 }
 
 impl Schedule {
-    /// The rate of a step, counted from 0.
+    /// Returns the learning rate of a step, counted from 0. After the last step it stays at `end`.
     pub fn rate(&self, step: usize) -> f64 {
         if step < self.warmup {
             return self.peak * (step + 1) as f64 / self.warmup as f64;
@@ -41,13 +41,13 @@ impl Schedule {
 /// The settings of the optimiser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adam {
-    /// How long the mean of gradients remembers.
+    /// The decay of the first moment, the running mean of gradients.
     pub beta1: f32,
-    /// How long the mean of their squares remembers.
+    /// The decay of the second moment, the running mean of squared gradients.
     pub beta2: f32,
-    /// What keeps the division finite.
+    /// The term that keeps the denominator positive.
     pub epsilon: f32,
-    /// The largest norm of all gradients together; longer ones are scaled down. 0 for none.
+    /// The largest norm of all gradients together; larger gradients are scaled down to it. 0 turns clipping off.
     pub clip: f32,
 }
 
@@ -57,17 +57,17 @@ impl Default for Adam {
     }
 }
 
-/// What the optimiser remembers of each parameter.
+/// The state of the optimiser; part of a checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct AdamState {
-    /// Steps taken.
+    /// The number of steps taken.
     pub step: u64,
-    /// The two moments of each parameter, in order.
+    /// The first and second moment of each parameter, in the order of [`Parameters::ids`].
     pub moments: Vec<(Matrix, Matrix)>,
 }
 
 impl AdamState {
-    /// Before the first step.
+    /// Returns the state before the first step.
     pub fn new(parameters: &Parameters) -> Self {
         let zeros = |id| {
             let value = parameters.value(id);
@@ -78,7 +78,8 @@ impl AdamState {
 }
 
 impl Adam {
-    /// Takes a step of rate `rate` against the gradients, and says how long they are if they are clipped.
+    /// Takes a step with learning rate `rate`. Returns the norm of the gradients before clipping, or 0 if clipping is
+    /// off.
     pub fn step(
         &self,
         parameters: &mut Parameters,
@@ -92,15 +93,7 @@ impl Adam {
         let step = (rate * correction2.sqrt() / correction1) as f32;
         let epsilon = (f64::from(self.epsilon) * correction2.sqrt()) as f32;
 
-        let norm = if self.clip > 0.0 {
-            let ids: Vec<_> = parameters.ids().filter(|&id| !parameters.is_sparse(id)).collect();
-            // In parallel, but added up in order.
-            let dense: Vec<f64> = ids.par_iter().map(|&id| gradients.dense(id).map_or(0.0, square)).collect();
-            let sparse = gradients.sparse().map(|(_, _, gradient)| square(gradient));
-            dense.into_iter().chain(sparse).sum::<f64>().sqrt()
-        } else {
-            0.0
-        };
+        let norm = if self.clip > 0.0 { norm(parameters, gradients) } else { 0.0 };
         let scale = if self.clip > 0.0 && norm > f64::from(self.clip) {
             (f64::from(self.clip) / norm) as f32
         } else {
@@ -129,10 +122,19 @@ impl Adam {
     }
 }
 
+/// Returns the norm of all gradients together.
+fn norm(parameters: &Parameters, gradients: &Gradients) -> f64 {
+    let ids: Vec<_> = parameters.ids().filter(|&id| !parameters.is_sparse(id)).collect();
+    // Squares are computed in parallel and added in order, so the sum does not depend on the number of threads.
+    let dense: Vec<f64> = ids.par_iter().map(|&id| gradients.dense(id).map_or(0.0, sum_of_squares)).collect();
+    let sparse = gradients.sparse().map(|(_, _, gradient)| sum_of_squares(gradient));
+    dense.into_iter().chain(sparse).sum::<f64>().sqrt()
+}
+
 vectorized! {
-    /// The square of the length of a gradient.
-    fn square(gradient: &[f32]) -> f64 {
-        // Short sums in single precision, in strands that do not wait for each other, and these in double.
+    /// Returns the sum of squares. Short parts are summed in single precision, in strands that vectors can add
+    /// independently; the parts are summed in double precision.
+    fn sum_of_squares(gradient: &[f32]) -> f64 {
         const STRANDS: usize = 32;
         let mut total = 0.0;
         for part in gradient.chunks(1024) {
@@ -154,7 +156,7 @@ vectorized! {
 }
 
 vectorized! {
-    /// The update of the module's description.
+    /// Applies the formula at the top of this module; bias correction is part of the step size and ε.
     fn update(p: &mut [f32], m: &mut [f32], v: &mut [f32], gradient: &[f32], constants: &[f32; 5]) {
         let [beta1, beta2, step, epsilon, scale] = *constants;
         for (((p, m), v), g) in p.iter_mut().zip(m).zip(v).zip(gradient) {
@@ -169,7 +171,9 @@ vectorized! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Init;
+    use crate::kernels::portable;
+    use crate::layers::check::random_matrix;
+    use crate::{Init, ParameterId};
 
     #[test]
     fn the_schedule_rises_and_falls() {
@@ -180,18 +184,81 @@ mod tests {
         assert_eq!(schedule.rate(1000), 0.0);
     }
 
-    #[test]
-    fn the_first_step_has_the_size_of_the_rate() {
+    /// A dense parameter of two numbers and a table of three rows.
+    fn dense_and_table() -> (Parameters, ParameterId, ParameterId) {
         let mut parameters = Parameters::default();
         let dense = parameters.add("dense", 1, 2, Init::Constant(1.0));
         let table = parameters.add_table("table", Matrix::zeros(3, 2));
+        (parameters, dense, table)
+    }
+
+    fn assert_close(found: &[f32], expected: &[f32]) {
+        let is_close = |(x, y): (&f32, &f32)| (x - y).abs() < 1e-5 * (1.0 + y.abs());
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(is_close),
+            "{found:?} is not {expected:?}"
+        );
+    }
+
+    #[test]
+    fn the_first_step_has_the_size_of_the_rate() {
+        let (mut parameters, dense, table) = dense_and_table();
         let mut state = AdamState::new(&parameters);
         let mut gradients = Gradients::default();
         gradients.add(dense, &[2.0, -6.0]);
         gradients.add_row(table, 2, &[0.5, 0.0]);
         Adam::default().step(&mut parameters, &mut state, &gradients, 0.1);
-        let close = |left: &[f32], right: &[f32]| left.iter().zip(right).all(|(x, y)| (x - y).abs() < 1e-5);
-        assert!(close(parameters.value(dense).data(), &[0.9, 1.1]));
-        assert!(close(parameters.value(table).data(), &[0.0, 0.0, 0.0, 0.0, -0.1, 0.0]));
+        assert_close(parameters.value(dense).data(), &[0.9, 1.1]);
+        assert_close(parameters.value(table).data(), &[0.0, 0.0, 0.0, 0.0, -0.1, 0.0]);
+    }
+
+    /// Takes a step with gradients (2, −6) and (3, 0), whose norm is 7, and returns the reported norm and the
+    /// gradients that the optimiser used: after one step the first moment is (1 − β₁) times the gradient.
+    fn clipped_at(clip: f32) -> (f64, [Vec<f32>; 2]) {
+        let (mut parameters, dense, table) = dense_and_table();
+        let mut state = AdamState::new(&parameters);
+        let mut gradients = Gradients::default();
+        gradients.add(dense, &[2.0, -6.0]);
+        gradients.add_row(table, 1, &[3.0, 0.0]);
+        let adam = Adam { clip, ..Adam::default() };
+        let norm = adam.step(&mut parameters, &mut state, &gradients, 0.1);
+        let used = |id: ParameterId| {
+            let first = &state.moments[id.index()].0;
+            first.data().iter().map(|m| m / (1.0 - adam.beta1)).collect()
+        };
+        (norm, [used(dense), used(table)])
+    }
+
+    #[test]
+    fn gradients_above_the_limit_are_scaled_down_to_it() {
+        let (norm, [dense, table]) = clipped_at(3.5);
+        assert!((norm - 7.0).abs() < 1e-6, "the reported norm is that before clipping: {norm}");
+        assert_close(&dense, &[1.0, -3.0]);
+        assert_close(&table, &[0.0, 0.0, 1.5, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn gradients_below_the_limit_are_left_alone() {
+        // 7.1 is above the norm, 0 means no limit.
+        for (clip, expected_norm) in [(7.1, 7.0), (0.0, 0.0)] {
+            let (norm, [dense, table]) = clipped_at(clip);
+            assert!((norm - expected_norm).abs() < 1e-6, "{norm}");
+            assert_close(&dense, &[2.0, -6.0]);
+            assert_close(&table, &[0.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
+        }
+    }
+
+    #[test]
+    fn portable_versions_give_the_same_bits() {
+        for len in [1, 31, 32, 33, 1024, 1500] {
+            let gradient = random_matrix(1, len);
+            let all = || {
+                let [mut p, mut m, mut v] = [vec![0.5; len], vec![0.1; len], vec![0.2; len]];
+                update(&mut p, &mut m, &mut v, gradient.data(), &[0.9, 0.999, 0.01, 1e-8, 0.5]);
+                let bits: Vec<u32> = [p, m, v].concat().into_iter().map(f32::to_bits).collect();
+                (sum_of_squares(gradient.data()).to_bits(), bits)
+            };
+            assert_eq!(portable::run(all), all(), "{len} elements");
+        }
     }
 }

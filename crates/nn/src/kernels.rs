@@ -1,6 +1,50 @@
-//! Inner loops, compiled twice: for every CPU, and for those with 256-bit vectors.
+//! Inner loops, each compiled twice from the same source: for any CPU, and for CPUs with AVX2 and FMA.
+//!
+//! The compiler neither reorders floating-point additions nor fuses a multiplication with an addition on its own, so
+//! both versions give the same bits. The gradient checks of the layers test that.
 
-/// Defines a function whose body is also compiled with AVX2 and chosen at run time.
+/// Returns whether the CPU has 256-bit vectors (AVX2) and fused multiply-add.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+/// Returns whether functions defined with [`vectorized!`] run their AVX2 version. Implies [`has_avx2`].
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn runs_avx2() -> bool {
+    #[cfg(test)]
+    if portable::is_forced() {
+        return false;
+    }
+    has_avx2()
+}
+
+/// Lets tests run the portable versions on a CPU with AVX2.
+#[cfg(test)]
+pub(crate) mod portable {
+    use std::cell::Cell;
+
+    thread_local! {
+        static FORCED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn is_forced() -> bool {
+        FORCED.get()
+    }
+
+    /// Runs `compute` with the portable version of every `vectorized!` function, on this thread only.
+    pub(crate) fn run<T>(compute: impl FnOnce() -> T) -> T {
+        FORCED.set(true);
+        let result = compute();
+        FORCED.set(false);
+        result
+    }
+}
+
+/// Defines a function whose body is compiled a second time with AVX2; the version is chosen at run time.
 macro_rules! vectorized {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
@@ -15,8 +59,8 @@ macro_rules! vectorized {
                 fn wide($($argument: $type),*) $(-> $result)? {
                     body($($argument),*)
                 }
-                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    // SAFETY: the CPU has what the function was compiled for.
+                if $crate::kernels::runs_avx2() {
+                    // SAFETY: the CPU has the features that `wide` was compiled for.
                     return unsafe { wide($($argument),*) };
                 }
             }
@@ -26,10 +70,10 @@ macro_rules! vectorized {
 }
 pub(crate) use vectorized;
 
-/// eˣ to about 2 units in the last place; 0 far below zero.
+/// Returns eˣ, accurate to about 2 units in the last place. The argument is clamped to −87 … 88.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    // 2^(n + f) with n whole and |f| ≤ ½: the power of two goes into the exponent bits.
+    // eˣ = 2^(n + f) with an integer n and |f| ≤ ½: n becomes the exponent bits, 2^f is a polynomial.
     let y = x.clamp(-87.0, 88.0) * std::f32::consts::LOG2_E;
     let n = (y + 12_582_912.0) - 12_582_912.0;
     let f = y - n;
@@ -43,19 +87,19 @@ pub(crate) fn exp(x: f32) -> f32 {
     p * f32::from_bits(((n as i32 + 127) << 23) as u32)
 }
 
-/// 1 / (1 + e⁻ˣ)
+/// Returns 1 / (1 + e⁻ˣ).
 #[inline(always)]
 pub(crate) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// The hyperbolic tangent.
+/// Returns the hyperbolic tangent.
 #[inline(always)]
 pub(crate) fn tanh(x: f32) -> f32 {
     2.0 * sigmoid(2.0 * x) - 1.0
 }
 
-/// The largest of some numbers, none of which is NaN; −∞ if there are none.
+/// Returns the largest number of a row without NaN; −∞ if the row is empty.
 #[inline(always)]
 fn max(row: &[f32]) -> f32 {
     let larger = |left: f32, right: f32| if left > right { left } else { right };
@@ -74,13 +118,23 @@ vectorized! {
     /// Turns a row of scores into probabilities.
     pub(crate) fn softmax(row: &mut [f32]) {
         let max = max(row);
-        // A loop of its own, since adding up goes one by one.
+        // Separate from the sum below: the sum is sequential, and this loop can be vectorized.
         for x in row.iter_mut() {
             *x = exp(*x - max);
         }
         let scale = 1.0 / row.iter().sum::<f32>();
         for x in row.iter_mut() {
             *x *= scale;
+        }
+    }
+}
+
+vectorized! {
+    /// Turns the gradient `dp` of probabilities `p` into that of the scores: `p · (dp − Σ p dp) · scale`.
+    pub(crate) fn softmax_backward(p: &[f32], dp: &mut [f32], scale: f32) {
+        let sum: f32 = p.iter().zip(dp.iter()).map(|(p, dp)| p * dp).sum();
+        for (dp, p) in dp.iter_mut().zip(p) {
+            *dp = p * (*dp - sum) * scale;
         }
     }
 }
@@ -104,7 +158,7 @@ vectorized! {
 }
 
 vectorized! {
-    /// The sum of products; in eight strands, so that it is the same on every CPU.
+    /// Returns the dot product. It is summed in eight interleaved strands, which vectors of any width can do alike.
     pub(crate) fn dot(left: &[f32], right: &[f32]) -> f32 {
         let mut strands = [0f32; 8];
         let (left_eights, right_eights) = (left.chunks_exact(8), right.chunks_exact(8));
@@ -122,9 +176,10 @@ vectorized! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::check::random_matrix;
 
     #[test]
-    fn functions_are_close_to_the_exact_ones() {
+    fn approximations_are_close_to_the_exact_functions() {
         for i in -2000..2000 {
             let x = i as f32 * 0.02;
             let exact = f64::from(x).exp();
@@ -138,5 +193,28 @@ mod tests {
         assert!((row[0] - 0.731_058_6).abs() < 1e-5 && row[2] < 1e-30);
         let x: Vec<f32> = (0..19).map(|i| i as f32).collect();
         assert_eq!(dot(&x, &x), 2109.0);
+    }
+
+    #[test]
+    fn portable_versions_give_the_same_bits() {
+        // Lengths below, at and above the width of a vector, with and without a remainder.
+        for len in [1, 3, 7, 8, 9, 16, 31, 64, 100] {
+            let (x, y) = (random_matrix(1, len), random_matrix(2, len));
+            let all = || {
+                let mut results = vec![dot(x.data(), y.row(0))];
+                for kernel in 0..4 {
+                    let mut row = y.row(1).to_vec();
+                    match kernel {
+                        0 => softmax(&mut row),
+                        1 => softmax_backward(x.data(), &mut row, 0.37),
+                        2 => add_assign(&mut row, x.data()),
+                        _ => add_scaled(&mut row, 0.37, x.data()),
+                    }
+                    results.extend(row);
+                }
+                results.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            assert_eq!(portable::run(all), all(), "{len} elements");
+        }
     }
 }

@@ -1,24 +1,26 @@
 //! Fused layers with their gradients, for small models on a CPU.
 //!
-//! Training a parser of a few million parameters on sentences of ten words is made of many small
-//! operations, and general engines spend their time between them. The key decisions here:
+//! Training a parser of a few million parameters on sentences of ten words consists of many small operations, and
+//! general-purpose engines spend most of their time between them. The key decisions here:
 //!
-//! - **Few, fat operations.** A layer is one entry on the [`Tape`]: relation-aware attention, a whole LSTM
-//!   sequence, a masked softmax with its loss. Forward and backward stand side by side in one file.
-//! - **Weight gradients last.** The backward pass only notes which inputs met which output gradients; when it is done,
-//!   each weight's gradient is *one* matrix product over all rows of all uses (of a recurrence: all time steps).
-//! - **No padding.** Sequences of different length lie one behind the other as rows; attention and recurrences know
-//!   where each begins.
-//! - **Parallel over shards, not inside operations.** A batch is split into a fixed number of shards, each with a tape
-//!   of its own; what they bring is added in a fixed order, weight by weight: the bits do not depend on the number of threads.
+//! - **Few, large operations.** A layer is one entry on the [`Tape`]: relation-aware attention, a whole LSTM
+//!   sequence, a masked softmax with its loss. Forward and backward pass are next to each other in one file.
+//! - **Weight gradients last.** The backward pass only records which inputs and which output gradients belong to a
+//!   weight. At its end, each weight's gradient is *one* matrix product over all rows of all uses (for a recurrence:
+//!   over all time steps).
+//! - **No padding.** Sequences of different lengths are stored one after another as rows; attention and recurrences
+//!   are told where each sequence starts.
+//! - **Parallel over shards, not inside operations.** A batch is split into a fixed number of shards, each with its
+//!   own tape. Their gradients are added weight by weight in a fixed order, so results do not depend on the number
+//!   of threads, to the last bit.
 //!
-//! *Architecture invariant:* knows nothing of language. Every operation has a gradient check. No randomness but
-//! [`Random`], whose numbers depend on seed and position alone.
+//! *Architecture invariant:* knows nothing about language. Every operation has a gradient check. The only randomness
+//! is [`Random`], whose numbers depend on a seed and a position alone.
 //!
 //! ```
 //! use xpr_nn::{Gradients, Matrix, Parameters, Random, Tape};
 //!
-//! let mut parameters = Parameters::default();
+//! let mut parameters = Parameters::new(Random::new(0));
 //! let weight = parameters.add("weight", 2, 1, xpr_nn::Init::Constant(0.5));
 //! let mut gradients = Gradients::default();
 //! let mut tape = Tape::new(Random::new(0));
@@ -31,6 +33,9 @@
 //! ```
 
 mod adam;
+mod backward;
+mod buffers;
+mod gradients;
 mod kernels;
 pub mod layers;
 mod matrix;
@@ -39,7 +44,8 @@ mod parameters;
 mod tape;
 
 pub use adam::{Adam, AdamState, Schedule};
+pub use gradients::Gradients;
 pub use matrix::{Matrix, View, ViewMut, gemm, total_flops};
-pub use parameters::{Gradients, Init, ParameterId, Parameters};
-pub use xpr_random::Random;
+pub use parameters::{Init, ParameterId, Parameters};
 pub use tape::{Mark, Tape, Var};
+pub use xpr_random::Random;

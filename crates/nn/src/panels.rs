@@ -1,39 +1,43 @@
 //! Products of a few rows with a weight.
 //!
-//! A recurrence multiplies a handful of rows with the same weight step after step. A general product then spends its time
-//! walking down the weight's columns, a page apart. Here the weight is laid out once in *panels* of 16 columns, each
-//! contiguous; a panel fits the first cache, and six rows of results fit the registers:
+//! A recurrence multiplies a handful of rows with the same weight in step after step. A general product then spends
+//! its time walking down the weight's columns, a page of memory apart. Here the weight is packed once into *panels*
+//! of 16 columns, each contiguous; a panel fits into the first-level cache, and six rows of results fit into the
+//! registers:
 //!
 //! ```text
 //! y[r, 16p + j] = Σ_k x[r, k] · panel_p[k, j]
 //! ```
 
 use crate::Matrix;
-use crate::matrix::count;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::has_avx2;
+use crate::matrix::count_product;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Columns of a panel: two registers of eight.
+/// The number of columns of a panel: two registers of eight.
 const WIDTH: usize = 16;
-/// Rows computed at once: with two registers each, twelve of sixteen.
+/// The number of rows computed at once: with two registers each, they take twelve of the sixteen registers.
 const ROWS: usize = 6;
 
-/// Numbers in a line of the cache.
+/// The number of floats in a cache line.
 const LINE: usize = 16;
-/// Numbers of the left side that are multiplied with all panels before the next are looked at: half of a second cache.
+/// The number of floats on the left that are multiplied with all panels before the next ones: half of a second-level
+/// cache.
 const LEFT: usize = 1 << 16;
 
-/// A matrix laid out for products with few rows on its left.
+/// A matrix packed for products with few rows on the left.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Panels {
     rows: usize,
     columns: usize,
-    /// For each panel its rows, one behind the other; the last panel is filled up with zeros.
+    /// The panels one after another, each in row-major order; the last panel is padded with zeros.
     data: Vec<f32>,
 }
 
-/// Whether products with so many rows on the left are taken with panels. The general product lays a weight out anew for each
-/// use, but it has 512-bit vectors where the CPU has them.
-pub(crate) fn pay(rows: usize) -> bool {
+/// Returns whether panels are faster than the general product for this many rows on the left. The general product
+/// packs the weight again for each use, but uses 512-bit vectors where the CPU has them.
+pub(crate) fn are_faster(rows: usize) -> bool {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
         return rows <= 32;
@@ -41,32 +45,32 @@ pub(crate) fn pay(rows: usize) -> bool {
     rows > 0
 }
 
-/// The panels of a value that changes now and then: laid out when they are first asked for, by one thread for all.
+/// The panels of a weight, packed on first use by one thread and shared by all.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct PackedWeights {
     panels: OnceLock<Panels>,
-    /// Those of the value before, for their space.
+    /// The panels of the previous value, whose buffer is reused.
     spare: Mutex<Panels>,
 }
 
-impl Kept {
-    /// The panels, laid out by `fill` if they are not.
-    pub(crate) fn get(&self, fill: impl FnOnce(&mut Panels)) -> &Panels {
+impl PackedWeights {
+    /// Returns the panels; the first call packs them with `pack`.
+    pub(crate) fn get(&self, pack: impl FnOnce(&mut Panels)) -> &Panels {
         self.panels.get_or_init(|| {
             let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
             let mut panels = std::mem::take(&mut *spare);
-            fill(&mut panels);
+            pack(&mut panels);
             panels
         })
     }
 
-    /// Whether they are there.
-    pub(crate) fn is_laid_out(&self) -> bool {
+    /// Returns whether the panels are packed.
+    pub(crate) fn is_packed(&self) -> bool {
         self.panels.get().is_some()
     }
 
-    /// Forgets them: the value is about to change.
-    pub(crate) fn forget(&mut self) {
+    /// Drops the panels, because the weight is about to change.
+    pub(crate) fn invalidate(&mut self) {
         if let Some(panels) = self.panels.take() {
             self.spare = Mutex::new(panels);
         }
@@ -74,8 +78,8 @@ impl Kept {
 }
 
 impl Panels {
-    /// Lays out a matrix.
-    pub(crate) fn fill(&mut self, matrix: &Matrix) {
+    /// Packs a matrix.
+    pub(crate) fn pack(&mut self, matrix: &Matrix) {
         self.reshape(matrix.rows(), matrix.columns());
         for (panel, to) in self.data.chunks_exact_mut((WIDTH * self.rows).max(1)).enumerate() {
             let first = panel * WIDTH;
@@ -86,13 +90,13 @@ impl Panels {
         }
     }
 
-    /// Lays out a matrix with its rows and columns exchanged.
-    pub(crate) fn fill_turned(&mut self, matrix: &Matrix) {
+    /// Packs the transpose of a matrix.
+    pub(crate) fn pack_transposed(&mut self, matrix: &Matrix) {
         self.reshape(matrix.columns(), matrix.rows());
         for (panel, to) in self.data.chunks_exact_mut((WIDTH * self.rows).max(1)).enumerate() {
             let first = panel * WIDTH;
             let width = WIDTH.min(self.columns - first);
-            // A line of the cache of each of the panel's columns at a time.
+            // Reads one cache line of each of the panel's columns at a time.
             for (start, to) in to.chunks_mut(LINE * WIDTH).enumerate() {
                 let mut block = [[0f32; LINE]; WIDTH];
                 let len = to.len() / WIDTH;
@@ -114,9 +118,19 @@ impl Panels {
         self.data.resize(columns.div_ceil(WIDTH) * WIDTH * rows, 0.0);
     }
 
-    /// `y = x × matrix`, where `x` and `y` lie row by row.
+    /// Computes `y = x × matrix`, with `x` and `y` in row-major order.
     pub(crate) fn multiply(&self, x: &[f32], y: &mut [f32]) {
-        count(x.len(), self.columns);
+        self.multiply_with(x, y, multiply_panel);
+    }
+
+    /// Computes `y = x × matrix`; `kernel` computes up to six rows with one panel.
+    fn multiply_with(
+        &self,
+        x: &[f32],
+        y: &mut [f32],
+        kernel: impl Fn(&[f32], &[f32], PanelColumns, &mut [f32]),
+    ) {
+        count_product(x.len(), self.columns);
         if self.rows == 0 || self.columns == 0 {
             y.fill(0.0);
             return;
@@ -124,50 +138,60 @@ impl Panels {
         let rows = (LEFT / self.rows / ROWS).max(1) * ROWS;
         for (x, y) in x.chunks(rows * self.rows).zip(y.chunks_mut(rows * self.columns)) {
             for (panel, weights) in self.data.chunks_exact(WIDTH * self.rows).enumerate() {
-                let place = (panel * WIDTH, self.columns);
+                let columns = PanelColumns { first: panel * WIDTH, total: self.columns };
                 for (x, y) in x.chunks(ROWS * self.rows).zip(y.chunks_mut(ROWS * self.columns)) {
-                    product(x, weights, place, y);
+                    kernel(x, weights, columns, y);
                 }
             }
         }
     }
 }
 
-/// Up to six rows times a panel.
-fn product(x: &[f32], panel: &[f32], place: (usize, usize), y: &mut [f32]) {
+/// The columns of the result that a panel contributes.
+#[derive(Clone, Copy)]
+struct PanelColumns {
+    first: usize,
+    /// The number of columns of the whole result.
+    total: usize,
+}
+
+/// Multiplies up to six rows with a panel.
+fn multiply_panel(x: &[f32], panel: &[f32], columns: PanelColumns, y: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
-        fn wide(x: &[f32], panel: &[f32], place: (usize, usize), y: &mut [f32]) {
-            of_rows::<true>(x, panel, place, y);
+        fn wide(x: &[f32], panel: &[f32], columns: PanelColumns, y: &mut [f32]) {
+            multiply_rows::<true>(x, panel, columns, y);
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the CPU has what the function was compiled for.
-            return unsafe { wide(x, panel, place, y) };
+        if has_avx2() {
+            // SAFETY: the CPU has the features that `wide` was compiled for.
+            return unsafe { wide(x, panel, columns, y) };
         }
     }
-    of_rows::<false>(x, panel, place, y);
+    multiply_rows::<false>(x, panel, columns, y);
 }
 
-/// `FUSED` where the CPU multiplies and adds in one instruction.
+/// Multiplies up to six rows with a panel. With `FUSED`, each multiplication and addition is one rounded operation,
+/// which is only fast on CPUs that have the instruction.
 #[inline(always)]
-fn of_rows<const FUSED: bool>(x: &[f32], panel: &[f32], place: (usize, usize), y: &mut [f32]) {
+fn multiply_rows<const FUSED: bool>(x: &[f32], panel: &[f32], columns: PanelColumns, y: &mut [f32]) {
     let depth = panel.len() / WIDTH;
     match x.len() / depth {
-        6 => block::<6, FUSED>(x, panel, place, y),
-        5 => block::<5, FUSED>(x, panel, place, y),
-        4 => block::<4, FUSED>(x, panel, place, y),
-        3 => block::<3, FUSED>(x, panel, place, y),
-        2 => block::<2, FUSED>(x, panel, place, y),
-        _ => block::<1, FUSED>(x, panel, place, y),
+        6 => multiply_block::<6, FUSED>(x, panel, columns, y),
+        5 => multiply_block::<5, FUSED>(x, panel, columns, y),
+        4 => multiply_block::<4, FUSED>(x, panel, columns, y),
+        3 => multiply_block::<3, FUSED>(x, panel, columns, y),
+        2 => multiply_block::<2, FUSED>(x, panel, columns, y),
+        _ => multiply_block::<1, FUSED>(x, panel, columns, y),
     }
 }
 
+/// Multiplies `N` rows with a panel; the sums stay in registers.
 #[inline(always)]
-fn block<const N: usize, const FUSED: bool>(
+fn multiply_block<const N: usize, const FUSED: bool>(
     x: &[f32],
     panel: &[f32],
-    (first, columns): (usize, usize),
+    columns: PanelColumns,
     y: &mut [f32],
 ) {
     let depth = panel.len() / WIDTH;
@@ -180,11 +204,11 @@ fn block<const N: usize, const FUSED: bool>(
             }
         }
     }
-    let width = WIDTH.min(columns - first);
+    let width = WIDTH.min(columns.total - columns.first);
     for (row, sums) in sums.iter().enumerate() {
-        let y = &mut y[row * columns + first..];
+        let y = &mut y[row * columns.total + columns.first..];
         match y.first_chunk_mut() {
-            // Of a known length: two stores.
+            // A copy of constant length compiles to two stores.
             Some(y) if width == WIDTH => *y = *sums,
             _ => y[..width].copy_from_slice(&sums[..width]),
         }
@@ -197,28 +221,33 @@ mod tests {
     use crate::gemm;
     use crate::layers::check::random_matrix;
 
+    fn transposed(matrix: &Matrix) -> Matrix {
+        let mut transposed = Matrix::zeros(matrix.columns(), matrix.rows());
+        for row in 0..matrix.rows() {
+            for column in 0..matrix.columns() {
+                transposed.row_mut(column)[row] = matrix.row(row)[column];
+            }
+        }
+        transposed
+    }
+
+    /// Both the version that the CPU runs and the portable one, with a weight packed directly and from its transpose.
     #[test]
-    fn agrees_with_the_general_product() {
+    fn products_agree_with_the_general_product() {
         for (rows, depth, columns) in [(1, 1, 1), (6, 5, 16), (7, 33, 40), (13, 64, 15), (16, 100, 128)] {
             let (x, weight) = (random_matrix(rows, depth), random_matrix(depth, columns));
             let mut expected = Matrix::zeros(rows, columns);
             gemm(expected.view_mut(), false, x.view(), weight.view());
-            let mut turned = Matrix::zeros(columns, depth);
-            for row in 0..depth {
-                for column in 0..columns {
-                    turned.row_mut(column)[row] = weight.row(row)[column];
-                }
-            }
-            let mut panels = Panels::default();
-            for upright in [true, false] {
-                if upright {
-                    panels.fill(&weight);
-                } else {
-                    panels.fill_turned(&turned);
-                }
-                let mut y = vec![9.0; rows * columns];
-                panels.multiply(x.data(), &mut y);
-                for (found, expected) in y.iter().zip(expected.data()) {
+            let (mut packed, mut from_transpose) = (Panels::default(), Panels::default());
+            packed.pack(&weight);
+            from_transpose.pack_transposed(&transposed(&weight));
+            assert_eq!(packed.data, from_transpose.data);
+            let mut y = vec![9.0; rows * columns];
+            let mut portable = vec![9.0; rows * columns];
+            packed.multiply(x.data(), &mut y);
+            packed.multiply_with(x.data(), &mut portable, multiply_rows::<false>);
+            for found in [y, portable] {
+                for (found, expected) in found.iter().zip(expected.data()) {
                     assert!((found - expected).abs() <= 1e-4 * (1.0 + expected.abs()), "{found} {expected}");
                 }
             }

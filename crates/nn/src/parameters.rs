@@ -1,29 +1,28 @@
-//! What is learned, and its gradients.
+//! The numbers that are learned.
 
-use crate::panels::{self, Kept, Panels};
-use crate::{Matrix, Random, Tape, View, ViewMut, gemm};
+use crate::panels::{self, PackedWeights, Panels};
+use crate::{Matrix, Random, View, ViewMut, gemm};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
 
-/// A parameter: its index.
+/// Identifies a parameter of [`Parameters`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ParameterId(usize);
 
 impl ParameterId {
-    /// The index among all parameters, in order of addition.
+    /// Returns the index among all parameters, in the order they were added.
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// How a parameter begins.
+/// The initial value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
-    /// Every element alike.
+    /// Every element has this value.
     Constant(f32),
-    /// Uniform within ±√(6 / (rows + columns)).
+    /// Elements are drawn uniformly from ±√(6 / (rows + columns)).
     Xavier,
-    /// Normal with this deviation.
+    /// Elements are drawn from a normal distribution with mean 0 and this standard deviation.
     Normal(f32),
 }
 
@@ -32,151 +31,160 @@ struct Parameter {
     name: String,
     value: Matrix,
     /// Whether only the rows that were used have gradients.
-    sparse: bool,
-    /// The value laid out for products with few rows.
-    upright: Kept,
-    /// The same with rows and columns exchanged, for the way back.
-    turned: Kept,
+    is_sparse: bool,
+    /// The value packed for the products of the forward pass.
+    packed: PackedWeights,
+    /// The transpose packed for the products of the backward pass.
+    packed_transpose: PackedWeights,
 }
 
 impl Parameter {
-    fn new(name: &str, value: Matrix, sparse: bool) -> Self {
-        let (upright, turned) = (Kept::default(), Kept::default());
-        Parameter { name: name.to_owned(), value, sparse, upright, turned }
+    fn new(name: &str, value: Matrix, is_sparse: bool) -> Self {
+        let (packed, packed_transpose) = (PackedWeights::default(), PackedWeights::default());
+        Parameter { name: name.to_owned(), value, is_sparse, packed, packed_transpose }
     }
 
-    /// The value, to be changed.
-    fn change(&mut self) -> &mut Matrix {
-        self.upright.forget();
-        self.turned.forget();
+    fn value_mut(&mut self) -> &mut Matrix {
+        self.packed.invalidate();
+        self.packed_transpose.invalidate();
         &mut self.value
     }
 
-    fn upright(&self) -> &Panels {
-        self.upright.get(|panels| panels.fill(&self.value))
+    fn panels(&self) -> &Panels {
+        self.packed.get(|panels| panels.pack(&self.value))
     }
 
-    fn turned(&self) -> &Panels {
-        self.turned.get(|panels| panels.fill_turned(&self.value))
+    fn transposed_panels(&self) -> &Panels {
+        self.packed_transpose.get(|panels| panels.pack_transposed(&self.value))
     }
 }
 
-/// Everything that is learned, by name.
-#[derive(Debug, Default)]
+/// All parameters of a model, by name.
+///
+/// A parameter's name is also its key in a checkpoint.
+#[derive(Debug)]
 pub struct Parameters {
     all: Vec<Parameter>,
+    /// Draws the initial values: the parameter with index i has stream i.
+    random: Random,
+}
+
+impl Default for Parameters {
+    /// Returns no parameters; initial values will be drawn with seed 0.
+    fn default() -> Self {
+        Parameters::new(Random::new(0))
+    }
 }
 
 impl Parameters {
-    /// Adds a parameter; random ones are drawn by [`Parameters::initialize`]'s rule with seed 0 until that is called.
+    /// Returns no parameters; initial values will be drawn from `random`.
+    pub fn new(random: Random) -> Self {
+        Parameters { all: vec![], random }
+    }
+
+    /// Adds a parameter.
     pub fn add(&mut self, name: &str, rows: usize, columns: usize, init: Init) -> ParameterId {
-        let random = Random::new(0).stream(self.all.len() as u64);
-        let value = initial(rows, columns, init, random);
+        let random = self.random.stream(self.all.len() as u64);
+        let value = initial_value(rows, columns, init, random);
         self.all.push(Parameter::new(name, value, false));
         ParameterId(self.all.len() - 1)
     }
 
-    /// Adds a table of which each step uses a few rows.
+    /// Adds a table, such as word vectors, of which a step uses few rows. Only rows in use get gradients and are
+    /// updated.
     pub fn add_table(&mut self, name: &str, value: Matrix) -> ParameterId {
         self.all.push(Parameter::new(name, value, true));
         ParameterId(self.all.len() - 1)
     }
 
-    /// Draws a parameter anew.
-    pub fn initialize(&mut self, id: ParameterId, init: Init, random: Random) {
-        let value = self.all[id.0].change();
-        *value = initial(value.rows(), value.columns(), init, random.stream(id.0 as u64));
-    }
-
-    /// All parameters.
+    /// Returns the ids of all parameters, in the order they were added.
     pub fn ids(&self) -> impl Iterator<Item = ParameterId> + use<> {
         (0..self.all.len()).map(ParameterId)
     }
 
-    /// The name of a parameter.
+    /// Returns the name of a parameter.
     pub fn name(&self, id: ParameterId) -> &str {
         &self.all[id.0].name
     }
 
-    /// Whether it is a table of which only used rows have gradients.
+    /// Returns whether a parameter was added by [`Parameters::add_table`].
     pub fn is_sparse(&self, id: ParameterId) -> bool {
-        self.all[id.0].sparse
+        self.all[id.0].is_sparse
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn value(&self, id: ParameterId) -> &Matrix {
         &self.all[id.0].value
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter, mutably.
     pub fn value_mut(&mut self, id: ParameterId) -> &mut Matrix {
-        self.all[id.0].change()
+        self.all[id.0].value_mut()
     }
 
-    /// `y = x W`, where `x` and `y` lie row by row.
+    /// Computes `y = x W`, with `x` and `y` in row-major order.
     pub(crate) fn multiply(&self, x: &[f32], weight: ParameterId, y: &mut [f32]) {
         let parameter = &self.all[weight.0];
-        let (depth, columns) = (parameter.value.rows(), parameter.value.columns());
-        let rows = y.len() / columns.max(1);
-        if panels::pay(rows) {
-            parameter.upright().multiply(x, y);
-        } else {
-            gemm(ViewMut::of(y, rows, columns), false, View::of(x, rows, depth), parameter.value.view());
-        }
+        multiply(x, parameter.value.view(), || parameter.panels(), y);
     }
 
-    /// `dx = dy Wᵀ`, where `dy` and `dx` lie row by row.
-    pub(crate) fn multiply_turned(&self, dy: &[f32], weight: ParameterId, dx: &mut [f32]) {
+    /// Computes `dx = dy Wᵀ`, with `dy` and `dx` in row-major order.
+    pub(crate) fn multiply_transposed(&self, dy: &[f32], weight: ParameterId, dx: &mut [f32]) {
         let parameter = &self.all[weight.0];
-        let (columns, depth) = (parameter.value.rows(), parameter.value.columns());
-        let rows = dx.len() / columns.max(1);
-        if panels::pay(rows) {
-            parameter.turned().multiply(dy, dx);
-        } else {
-            let turned = parameter.value.view().transposed();
-            gemm(ViewMut::of(dx, rows, columns), false, View::of(dy, rows, depth), turned);
-        }
+        multiply(dy, parameter.value.view().transposed(), || parameter.transposed_panels(), dx);
     }
 
-    /// Lays out every weight for products, in parallel, so that no shard waits for another; for the way back too if there will be
-    /// one.
-    pub fn prepare(&self, back: bool) {
-        let is_ready =
-            |weight: &Parameter| weight.upright.is_laid_out() && (!back || weight.turned.is_laid_out());
+    /// Packs every weight for products, in parallel, so that no shard waits for another. With `backward`, also packs
+    /// the transposes, which the backward pass needs.
+    pub fn prepare(&self, backward: bool) {
+        let is_ready = |weight: &Parameter| {
+            weight.packed.is_packed() && (!backward || weight.packed_transpose.is_packed())
+        };
         let mut weights: Vec<&Parameter> = self
             .all
             .iter()
-            .filter(|parameter| !parameter.sparse && parameter.value.rows() > 1 && !is_ready(parameter))
+            .filter(|parameter| !parameter.is_sparse && parameter.value.rows() > 1 && !is_ready(parameter))
             .collect();
         weights.sort_by_key(|weight| std::cmp::Reverse(weight.value.data().len()));
         weights.into_par_iter().with_max_len(1).for_each(|weight| {
-            weight.upright();
-            if back {
-                weight.turned();
+            weight.panels();
+            if backward {
+                weight.transposed_panels();
             }
         });
     }
 
-    /// Every parameter with whether it is a table, to be changed.
+    /// Returns the id of every parameter, whether it is sparse, and its value, mutably.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = (ParameterId, bool, &mut Matrix)> {
         self.all
             .iter_mut()
             .enumerate()
-            .map(|(index, parameter)| (ParameterId(index), parameter.sparse, parameter.change()))
+            .map(|(index, parameter)| (ParameterId(index), parameter.is_sparse, parameter.value_mut()))
     }
 
-    /// How many numbers there are.
+    /// Returns the number of learned numbers: the elements of all parameters.
     pub fn len(&self) -> usize {
         self.all.iter().map(|parameter| parameter.value.data().len()).sum()
     }
 
-    /// Whether there are none.
+    /// Returns whether [`Parameters::len`] is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-fn initial(rows: usize, columns: usize, init: Init, random: Random) -> Matrix {
+/// Computes `y = x × weight`, with `x` and `y` in row-major order. `panels` returns the packed weight.
+fn multiply<'a>(x: &[f32], weight: View<'_>, panels: impl FnOnce() -> &'a Panels, y: &mut [f32]) {
+    let rows = y.len() / weight.columns().max(1);
+    if panels::are_faster(rows) {
+        panels().multiply(x, y);
+    } else {
+        let (x, y) = (View::of(x, rows, weight.rows()), ViewMut::of(y, rows, weight.columns()));
+        gemm(y, false, x, weight);
+    }
+}
+
+fn initial_value(rows: usize, columns: usize, init: Init, random: Random) -> Matrix {
     let bound = (6.0 / (rows + columns) as f64).sqrt();
     let element = |index: u64| match init {
         Init::Constant(value) => value,
@@ -186,126 +194,47 @@ fn initial(rows: usize, columns: usize, init: Init, random: Random) -> Matrix {
     Matrix::new(rows, columns, (0..(rows * columns) as u64).map(element).collect())
 }
 
-/// The gradients of a step.
-///
-/// A parameter that was not used has none. Buffers are kept between steps.
-#[derive(Debug, Default)]
-pub struct Gradients {
-    dense: Vec<Dense>,
-    /// Rows of tables that were used, in order.
-    sparse: BTreeMap<(ParameterId, usize), Vec<f32>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[derive(Debug, Default)]
-struct Dense {
-    data: Vec<f32>,
-    is_set: bool,
-}
+    #[test]
+    fn initial_values_depend_on_the_generator_and_follow_their_distribution() {
+        let drawn = |seed| {
+            let mut parameters = Parameters::new(Random::new(seed));
+            let ids = [
+                parameters.add("constant", 1, 5, Init::Constant(0.25)),
+                parameters.add("xavier", 60, 90, Init::Xavier),
+                parameters.add("normal", 60, 90, Init::Normal(0.1)),
+            ];
+            ids.map(|id| parameters.value(id).data().to_vec())
+        };
+        let [constant, xavier, normal] = drawn(1);
+        assert_eq!(constant, [0.25; 5]);
+        let bound = (6.0f32 / 150.0).sqrt();
+        assert!(xavier.iter().all(|x| x.abs() <= bound) && xavier.iter().any(|x| x.abs() > 0.9 * bound));
+        let variance = normal.iter().map(|x| x * x).sum::<f32>() / normal.len() as f32;
+        assert!((variance.sqrt() - 0.1).abs() < 0.005, "{variance}");
 
-impl Dense {
-    /// Its space, and whether something is in it already.
-    fn space(&mut self, len: usize) -> (&mut [f32], bool) {
-        self.data.resize(len, 0.0);
-        let add = std::mem::replace(&mut self.is_set, true);
-        (&mut self.data, add)
-    }
-}
-
-impl Gradients {
-    /// Forgets all gradients, keeping their space.
-    pub(crate) fn clear(&mut self) {
-        for dense in &mut self.dense {
-            dense.is_set = false;
-        }
-        self.sparse.clear();
+        assert_eq!(drawn(1), [constant.clone(), xavier.clone(), normal.clone()]);
+        let [other_constant, other_xavier, other_normal] = drawn(2);
+        assert_eq!(constant, other_constant);
+        assert!(xavier != other_xavier && normal != other_normal);
     }
 
-    /// The gradient of a parameter that is not a table.
-    pub fn dense(&self, id: ParameterId) -> Option<&[f32]> {
-        self.dense.get(id.0).filter(|dense| dense.is_set).map(|dense| dense.data.as_slice())
-    }
-
-    /// The rows of tables that have gradients.
-    pub fn sparse(&self) -> impl Iterator<Item = (ParameterId, usize, &[f32])> {
-        self.sparse.iter().map(|(&(id, row), gradient)| (id, row, gradient.as_slice()))
-    }
-
-    /// Sums what the ways back through the tapes of all shards brought, in their order: the same bits at any number of
-    /// threads. The gradient of a weight is one product a shard, all added up in one place.
-    pub fn collect(&mut self, parameters: &Parameters, tapes: &[Tape]) {
-        self.clear();
-        for tape in tapes {
-            self.merge(tape.gradients());
-        }
-        self.dense.resize_with(parameters.all.len(), Dense::default);
-        let met: BTreeSet<ParameterId> = tapes.iter().flat_map(Tape::weights).collect();
-        let mut weights: Vec<(ParameterId, &mut Dense)> = self
-            .dense
-            .iter_mut()
-            .enumerate()
-            .map(|(index, dense)| (ParameterId(index), dense))
-            .filter(|(id, _)| met.contains(id))
-            .collect();
-        // The largest first, so that no thread is left with one at the end.
-        weights.sort_by_key(|(id, _)| std::cmp::Reverse(parameters.value(*id).data().len()));
-        weights.into_par_iter().with_max_len(1).for_each(|(id, dense)| {
-            let (rows, columns) = (parameters.value(id).rows(), parameters.value(id).columns());
-            for (inputs, outputs) in tapes.iter().filter_map(|tape| tape.factors(id)) {
-                let (data, add) = dense.space(rows * columns);
-                gemm(ViewMut::of(data, rows, columns), add, inputs.transposed(), outputs);
-            }
-        });
-    }
-
-    /// Adds the product of transposed inputs and output gradients: the gradient of a weight.
-    pub(crate) fn add_product(
-        &mut self,
-        id: ParameterId,
-        inputs: View<'_>,
-        outputs: View<'_>,
-        size: (usize, usize),
-    ) {
-        let (data, add) = self.space(id, size.0 * size.1);
-        gemm(ViewMut::of(data, size.0, size.1), add, inputs.transposed(), outputs);
-    }
-
-    /// Adds to a gradient that is not a table's.
-    pub(crate) fn add(&mut self, id: ParameterId, gradient: &[f32]) {
-        let (data, add) = self.space(id, gradient.len());
-        if add {
-            for (sum, value) in data.iter_mut().zip(gradient) {
-                *sum += value;
-            }
-        } else {
-            data.copy_from_slice(gradient);
-        }
-    }
-
-    /// Adds to the gradient of a row of a table.
-    pub(crate) fn add_row(&mut self, id: ParameterId, row: usize, gradient: &[f32]) {
-        let sum = self.sparse.entry((id, row)).or_insert_with(|| vec![0.0; gradient.len()]);
-        for (sum, value) in sum.iter_mut().zip(gradient) {
-            *sum += value;
-        }
-    }
-
-    /// The space of a gradient, and whether something is in it already.
-    fn space(&mut self, id: ParameterId, len: usize) -> (&mut [f32], bool) {
-        if self.dense.len() <= id.0 {
-            self.dense.resize_with(id.0 + 1, Dense::default);
-        }
-        self.dense[id.0].space(len)
-    }
-
-    /// Adds other gradients.
-    fn merge(&mut self, other: &Gradients) {
-        for (index, dense) in other.dense.iter().enumerate() {
-            if dense.is_set {
-                self.add(ParameterId(index), &dense.data);
-            }
-        }
-        for (id, row, gradient) in other.sparse() {
-            self.add_row(id, row, gradient);
-        }
+    #[test]
+    fn a_changed_weight_is_packed_again() {
+        let mut parameters = Parameters::default();
+        let weight = parameters.add("weight", 2, 1, Init::Constant(1.0));
+        let products = |parameters: &Parameters| {
+            let (mut y, mut dx) = ([0.0], [0.0; 2]);
+            parameters.multiply(&[3.0, 4.0], weight, &mut y);
+            parameters.multiply_transposed(&[5.0], weight, &mut dx);
+            (y, dx)
+        };
+        parameters.prepare(true);
+        assert_eq!(products(&parameters), ([7.0], [5.0, 5.0]));
+        parameters.value_mut(weight).data_mut()[1] = 2.0;
+        assert_eq!(products(&parameters), ([11.0], [5.0, 10.0]));
     }
 }

@@ -2,44 +2,46 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The sizes of the model, and how much of it is dropped while training.
+/// The sizes of a [`Model`](crate::Model), its dropout, and the parts it is built without.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
-    /// The size of a word's vector where no embeddings are given; else it is theirs.
+    /// The size of word vectors. Pretrained embeddings, where given, have their own size.
     pub word: usize,
-    /// The size of everything the encoder and the decoder hold in mind.
+    /// The size of the encoder's output vectors and of the decoder's state. A multiple of `heads`, and even.
     pub hidden: usize,
-    /// Relation-aware layers.
+    /// The number of relation-aware attention layers in the encoder.
     pub layers: usize,
-    /// Heads of each attention.
+    /// The number of heads of each attention.
     pub heads: usize,
-    /// The width of the feed-forward part of a layer.
+    /// The width of the feed-forward network in each encoder layer.
     pub feed_forward: usize,
-    /// The size of an action's vector.
+    /// The size of the embedding of the previous action, which the decoder gets as input.
     pub action: usize,
-    /// The size of a type's vector.
+    /// The size of the embedding of the expected type, and of that of the parent rule.
     pub place: usize,
-    /// The share of elements dropped while training.
+    /// The dropout probability.
     pub dropout: f32,
-    /// The same for word vectors.
+    /// The dropout probability of word vectors.
     pub word_dropout: f32,
-    /// Parts to do without, for seeing what each is worth.
+    /// The parts to leave out, for ablation studies.
     pub without: Vec<Ablation>,
 }
 
-/// A part of the model that it can do without.
+/// A part of the model that can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ablation {
-    /// The decoder is told which item it chose, not only that it chose one.
+    /// After it points to an item, the decoder gets the encoder's vector of that item as input. Without this part, it
+    /// gets the same vector for every item.
     FedBackItems,
-    /// The decoder looks at items as well as words.
+    /// The decoder attends to items and words. Without this part, it attends to words only.
     ItemAttention,
-    /// The decoder is told the rule that the next place belongs to.
+    /// The decoder gets the rule whose argument comes next as input.
     Parents,
-    /// Word vectors also go round the BiLSTM.
-    Round,
+    /// The encoder adds a projection of the word vectors to the output of its BiLSTM (a skip connection).
+    #[serde(alias = "round")]
+    WordSkip,
 }
 
 impl Default for ModelConfig {
@@ -60,8 +62,23 @@ impl Default for ModelConfig {
 }
 
 impl ModelConfig {
-    /// Whether a part is there.
+    /// Returns whether the model has a part.
     pub(crate) fn has(&self, part: Ablation) -> bool {
         !self.without.contains(&part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+
+    #[test]
+    fn the_former_name_of_the_skip_connection_is_still_read() {
+        for name in ["word-skip", "round"] {
+            let text: StrDeserializer<'_, Error> = name.into_deserializer();
+            assert_eq!(Ablation::deserialize(text), Ok(Ablation::WordSkip));
+        }
     }
 }

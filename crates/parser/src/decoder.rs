@@ -1,29 +1,36 @@
-//! From a memory to the probabilities of actions, one step at a time.
+//! The decoder: from an encoded question to the probabilities of actions, one step at a time.
 //!
 //! ```text
-//! x_t = [last action ; expected type ; parent rule]
+//! x_t = [previous action ; expected type ; parent rule]
 //! h_t, c_t = LSTM([x_t ; h_{t−1} ; z_{t−1}], c_{t−1})        z_t = attention of h_t to words and items
 //! f_t = tanh(W [h_t ; z_t])                                   rules: W_r f_t      items: pointers from W_p f_t
 //! ```
 //!
-//! The last action is a rule's own vector, or for an item what the encoder made of it. Scoring given programs and
-//! searching share the step; scoring computes what comes from `x_t`, and `f_t` and the scores, for all steps at once.
+//! The vector of the previous action is the rule's embedding, or for an item its encoder output. Scoring given programs
+//! and search share the step. Scoring knows all actions in advance, so it computes the terms of `x_t`, and `f_t` and
+//! the scores, for all steps at once.
 
-use crate::encoder::{Affine, Frame, Memory};
+use crate::encoder::EncodedBatch;
+use crate::layers::{Affine, ModelContext};
+use crate::partial::{PartialProgram, StepInput};
 use crate::{Ablation, ModelConfig};
-use xpr_lang::{Action, Derivation, Grammar, ItemId, Place, RuleId, TypeId};
+use xpr_lang::Action;
 use xpr_nn::layers::{Choice, Segment};
 use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
 
+/// The parameters of the decoder.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoder {
-    /// A row a rule, and one for the start.
+    /// The embedding of each rule, and one for the start of a program.
     rules: ParameterId,
+    /// The projection of an item's encoder output to an action embedding.
     items: Affine,
     types: ParameterId,
-    /// A row a rule, and one for having no parent.
+    /// The embedding of each rule as parent, and one for the root, which has no parent.
     parents: ParameterId,
+    /// From `x_t` to the gates.
     from_input: Affine,
+    /// From `h_{t−1}` and `z_{t−1}` to the gates.
     from_state: ParameterId,
     first_h: Affine,
     first_c: Affine,
@@ -36,101 +43,79 @@ pub(crate) struct Decoder {
     pointer_keys: Affine,
 }
 
-/// What the memory is to the decoder, computed once.
-pub(crate) struct Views {
+/// An encoded batch with the projections of it that every step needs.
+pub(crate) struct DecoderMemory<'q> {
+    pub(crate) batch: EncodedBatch<'q>,
+    /// The keys and values of attention.
     keys: Var,
     values: Var,
+    /// The keys that pointers are compared with.
     pointer_keys: Var,
-    /// For each row of the memory, what feeding it back looks like.
+    /// For each row, its action embedding when it is the previous action.
     fed_back: Var,
 }
 
-/// Where some half-written programs are, a row each.
+impl DecoderMemory<'_> {
+    /// Returns the rows that each input's step attends to.
+    fn attended(&self, config: &ModelConfig, inputs: &[StepInput]) -> Vec<Segment> {
+        inputs.iter().map(|input| self.batch.attended(config, input.question)).collect()
+    }
+
+    /// Returns the rows of the items that each input's step can point to.
+    fn items(&self, inputs: &[StepInput]) -> Vec<Segment> {
+        inputs.iter().map(|input| self.batch.items[input.question]).collect()
+    }
+}
+
+/// The decoder's state after some steps, a row for each incomplete program.
 #[derive(Clone, Copy)]
-pub(crate) struct State {
+pub(crate) struct DecoderState {
     pub(crate) h: Var,
     pub(crate) c: Var,
     pub(crate) z: Var,
 }
 
-/// What the next step of a half-written program depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Input {
-    pub(crate) question: usize,
-    pub(crate) last: Option<Action>,
-    pub(crate) expected: TypeId,
-    pub(crate) parent: Option<usize>,
-}
-
-impl Input {
-    /// What [`Decoder::gates`] looks at: the question is no matter unless an item of it was named last.
-    pub(crate) fn as_seen_by_gates(self) -> Self {
-        match self.last {
-            Some(Action::Item(_)) => self,
-            _ => Input { question: 0, ..self },
-        }
+impl DecoderState {
+    fn rows(self, tape: &mut Tape, rows: &[u32]) -> Self {
+        DecoderState { h: tape.rows(self.h, rows), c: tape.rows(self.c, rows), z: tape.rows(self.z, rows) }
     }
 }
 
-/// A program half written, with the rules its open places belong to.
-#[derive(Clone, Debug)]
-pub(crate) struct Partial {
-    pub(crate) derivation: Derivation,
-    parents: Vec<Option<usize>>,
-    pub(crate) last: Option<Action>,
-    /// The items it names.
-    pub(crate) named: Vec<ItemId>,
-}
-
-impl Partial {
-    pub(crate) fn new(grammar: &Grammar) -> Self {
-        Partial { derivation: Derivation::new(grammar), parents: vec![None], last: None, named: vec![] }
-    }
-
-    /// What the next step depends on; none if the program is complete.
-    pub(crate) fn input(&self, question: usize) -> Option<Input> {
-        let expected = self.derivation.expected()?;
-        Some(Input { question, last: self.last, expected, parent: self.parents.last().copied().flatten() })
-    }
-
-    /// Where the next action is.
-    pub(crate) fn place(&self) -> Place {
-        let parent = self.parents.last().copied().flatten().map(RuleId::from_index);
-        Place { parent, previous: self.last }
-    }
-
-    /// Takes an action that the grammar allows; false, and nothing happens, if it does not.
-    pub(crate) fn advance(&mut self, grammar: &Grammar, action: Action) -> bool {
-        if self.derivation.advance(grammar, action).is_err() {
-            return false;
-        }
-        self.parents.pop();
-        match action {
-            Action::Rule(rule) => {
-                let arguments = grammar.arguments(action).len();
-                self.parents.extend(std::iter::repeat_n(Some(rule.index()), arguments));
-            }
-            Action::Item(item) => self.named.push(item),
-        }
-        self.last = Some(action);
-        true
-    }
-}
-
-/// A program to be scored, and the question it is for.
+/// A program to score, and the index of its question in the batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scored<'a> {
+pub(crate) struct TargetProgram<'a> {
     pub(crate) question: usize,
     pub(crate) actions: &'a [Action],
 }
 
+/// The log-probabilities of the actions of several programs.
+pub(crate) struct ActionScores {
+    /// `[all actions, 1]`
+    pub(crate) log_probabilities: Var,
+    /// For each row, the index of its program.
+    pub(crate) program_of: Vec<usize>,
+}
+
+impl ActionScores {
+    /// Returns the log-probability of each of `programs` programs: the sum over its actions.
+    pub(crate) fn sums(&self, tape: &Tape, programs: usize) -> Vec<f32> {
+        let mut sums = vec![0.0; programs];
+        for (row, &program) in self.program_of.iter().enumerate() {
+            sums[program] += tape.value(self.log_probabilities).row(row)[0];
+        }
+        sums
+    }
+}
+
 impl Decoder {
+    /// Adds the parameters of a decoder for a language with this many rules and types.
     pub(crate) fn new(parameters: &mut Parameters, config: &ModelConfig, rules: usize, types: usize) -> Self {
         let hidden = config.hidden;
         let input = config.action + 2 * config.place;
         let mut affine = |name: &str, inputs, outputs| {
             Affine::new(parameters, &format!("decoder.{name}"), inputs, outputs)
         };
+        // The order decides the random numbers of the initial values.
         let items = affine("items", hidden, config.action);
         let from_input = affine("from_input", input, 4 * hidden);
         let first_h = affine("first_h", hidden, hidden);
@@ -142,10 +127,11 @@ impl Decoder {
         let rule_scores = affine("rule_scores", hidden, rules);
         let pointer = affine("pointer", hidden, hidden);
         let pointer_keys = affine("pointer_keys", hidden, hidden);
+        let embeddings = Init::Normal(0.3);
         Decoder {
-            rules: parameters.add("decoder.rules", rules + 1, config.action, Init::Normal(0.3)),
-            types: parameters.add("decoder.types", types, config.place, Init::Normal(0.3)),
-            parents: parameters.add("decoder.parents", rules + 1, config.place, Init::Normal(0.3)),
+            rules: parameters.add("decoder.rules", rules + 1, config.action, embeddings),
+            types: parameters.add("decoder.types", types, config.place, embeddings),
+            parents: parameters.add("decoder.parents", rules + 1, config.place, embeddings),
             from_state: parameters.add("decoder.from_state", 2 * hidden, 4 * hidden, Init::Xavier),
             items,
             from_input,
@@ -161,188 +147,212 @@ impl Decoder {
         }
     }
 
-    pub(crate) fn look(&self, tape: &mut Tape, frame: Frame<'_>, memory: &Memory<'_>) -> Views {
-        Views {
-            keys: self.keys.apply(tape, frame, memory.rows),
-            values: self.values.apply(tape, frame, memory.rows),
-            pointer_keys: self.pointer_keys.apply(tape, frame, memory.rows),
-            fed_back: self.items.apply(tape, frame, memory.rows),
+    /// Computes the projections that every step needs.
+    pub(crate) fn project<'q>(
+        &self,
+        tape: &mut Tape,
+        context: ModelContext<'_>,
+        batch: EncodedBatch<'q>,
+    ) -> DecoderMemory<'q> {
+        DecoderMemory {
+            keys: self.keys.apply(tape, context, batch.rows),
+            values: self.values.apply(tape, context, batch.rows),
+            pointer_keys: self.pointer_keys.apply(tape, context, batch.rows),
+            fed_back: self.items.apply(tape, context, batch.rows),
+            batch,
         }
     }
 
-    /// The state before the first action of programs for these questions.
+    /// Returns the state before the first step, a row for each of the questions.
     pub(crate) fn start(
         &self,
         tape: &mut Tape,
-        frame: Frame<'_>,
-        memory: &Memory<'_>,
+        context: ModelContext<'_>,
+        memory: &DecoderMemory<'_>,
         questions: &[usize],
-    ) -> State {
-        let segments: Vec<Segment> = questions.iter().map(|&question| memory.words[question]).collect();
-        let mean = tape.segment_mean(memory.rows, &segments);
-        let h = self.first_h.apply(tape, frame, mean);
+    ) -> DecoderState {
+        let segments: Vec<Segment> = questions.iter().map(|&question| memory.batch.words[question]).collect();
+        let mean = tape.segment_mean(memory.batch.rows, &segments);
+        let h = self.first_h.apply(tape, context, mean);
         let h = tape.tanh(h);
-        let c = self.first_c.apply(tape, frame, mean);
+        let c = self.first_c.apply(tape, context, mean);
         let c = tape.tanh(c);
-        State { h, c, z: mean }
+        DecoderState { h, c, z: mean }
     }
 
-    /// What comes from `x_t`, before activation: `[inputs, 4 hidden]`.
-    pub(crate) fn gates(
+    /// Returns the terms of the gates that depend on `x_t`, before activation: `[inputs, 4 hidden]`.
+    pub(crate) fn input_gates(
         &self,
         tape: &mut Tape,
-        frame: Frame<'_>,
-        (memory, views): (&Memory<'_>, &Views),
-        inputs: &[Input],
+        context: ModelContext<'_>,
+        memory: &DecoderMemory<'_>,
+        inputs: &[StepInput],
     ) -> Var {
-        let start = frame.scene.rules() as u32;
+        // The row after the last rule stands for the start of a program, and for having no parent.
+        let none = context.scene.rules() as u32;
         let rules: Vec<u32> = inputs
             .iter()
             .map(|input| match input.last {
                 Some(Action::Rule(rule)) => rule.index() as u32,
-                _ => start,
+                _ => none,
             })
             .collect();
-        let of_rules = tape.embedding(frame.parameters, self.rules, &rules);
-        // Rules first, then every row of the memory: each input takes the row of its last action.
-        let both = tape.concat_rows(&[of_rules, views.fed_back]);
+        let rules = tape.embedding(context.parameters, self.rules, &rules);
+        // One row for each input, then every row of the memory: an input takes its own row after a rule, or that of
+        // the item it follows.
+        let both = tape.concat_rows(&[rules, memory.fed_back]);
         let rows: Vec<u32> = inputs
             .iter()
             .enumerate()
             .map(|(row, input)| match input.last {
-                Some(Action::Item(item)) if frame.config.has(Ablation::FedBackItems) => {
-                    (inputs.len() + memory.items[input.question].start + item.index()) as u32
+                Some(Action::Item(item)) if context.config.has(Ablation::FedBackItems) => {
+                    (inputs.len() + memory.batch.items[input.question].start + item.index()) as u32
                 }
                 _ => row as u32,
             })
             .collect();
         let last = tape.rows(both, &rows);
         let types: Vec<u32> = inputs.iter().map(|input| input.expected.index() as u32).collect();
-        let types = tape.embedding(frame.parameters, self.types, &types);
+        let types = tape.embedding(context.parameters, self.types, &types);
         let parents: Vec<u32> = inputs
             .iter()
-            .map(|input| input.parent.filter(|_| frame.config.has(Ablation::Parents)))
-            .map(|parent| parent.map_or(start, |parent| parent as u32))
+            .map(|input| input.parent.filter(|_| context.config.has(Ablation::Parents)))
+            .map(|parent| parent.map_or(none, |parent| parent.index() as u32))
             .collect();
-        let parents = tape.embedding(frame.parameters, self.parents, &parents);
+        let parents = tape.embedding(context.parameters, self.parents, &parents);
         let x = tape.concat_columns(&[last, types, parents]);
-        let x = tape.dropout(x, frame.config.dropout);
-        self.from_input.apply(tape, frame, x)
+        let x = tape.dropout(x, context.config.dropout);
+        self.from_input.apply(tape, context, x)
     }
 
-    /// What comes from `h_{t−1}` and `z_{t−1}`, before activation: `[rows, 4 hidden]`.
-    pub(crate) fn recurrent_gates(&self, tape: &mut Tape, frame: Frame<'_>, h: Var, z: Var) -> Var {
+    /// Returns the terms of the gates that depend on `h_{t−1}` and `z_{t−1}`, before activation: `[rows, 4 hidden]`.
+    pub(crate) fn state_gates(&self, tape: &mut Tape, context: ModelContext<'_>, h: Var, z: Var) -> Var {
         let before = tape.concat_columns(&[h, z]);
-        tape.linear(frame.parameters, before, self.from_state, None)
+        tape.linear(context.parameters, before, self.from_state, None)
     }
 
-    /// One step of some half-written programs, a row each: from both parts of the gates, and the `c` before.
+    /// Returns the state after one step of each row, from both terms of the gates and the previous `c`.
     pub(crate) fn step(
         &self,
         tape: &mut Tape,
-        frame: Frame<'_>,
-        views: &Views,
-        (from_input, from_state): (Var, Var),
-        c: Var,
-        segments: &[Segment],
-    ) -> State {
-        let gates = tape.add(from_input, from_state);
+        context: ModelContext<'_>,
+        memory: &DecoderMemory<'_>,
+        (input_gates, state_gates, c): (Var, Var, Var),
+        inputs: &[StepInput],
+    ) -> DecoderState {
+        let hidden = context.config.hidden;
+        let gates = tape.add(input_gates, state_gates);
         let both = tape.lstm_cell(gates, c);
-        let h = tape.columns(both, 0, frame.config.hidden);
-        let c = tape.columns(both, frame.config.hidden, frame.config.hidden);
-        let query = self.query.apply(tape, frame, h);
-        let z = tape.memory_attention(query, views.keys, views.values, frame.config.heads, segments);
-        State { h, c, z }
+        let h = tape.columns(both, 0, hidden);
+        let c = tape.columns(both, hidden, hidden);
+        let query = self.query.apply(tape, context, h);
+        let attended = memory.attended(context.config, inputs);
+        let z = tape.memory_attention(query, memory.keys, memory.values, context.config.heads, &attended);
+        DecoderState { h, c, z }
     }
 
-    /// The scores of all actions: rules, then items. `[rows, rules + items]`
+    /// Returns the scores of all actions, rules before items: `[rows, rules + items]`.
     pub(crate) fn scores(
         &self,
         tape: &mut Tape,
-        frame: Frame<'_>,
-        views: &Views,
+        context: ModelContext<'_>,
+        memory: &DecoderMemory<'_>,
         (h, z): (Var, Var),
-        items: &[Segment],
+        inputs: &[StepInput],
     ) -> Var {
         let both = tape.concat_columns(&[h, z]);
-        let feature = self.feature.apply(tape, frame, both);
+        let feature = self.feature.apply(tape, context, both);
         let feature = tape.tanh(feature);
-        let feature = tape.dropout(feature, frame.config.dropout);
-        let rules = self.rule_scores.apply(tape, frame, feature);
-        let pointer = self.pointer.apply(tape, frame, feature);
-        let items = tape.pointer_scores(pointer, views.pointer_keys, items);
+        let feature = tape.dropout(feature, context.config.dropout);
+        let rules = self.rule_scores.apply(tape, context, feature);
+        let pointer = self.pointer.apply(tape, context, feature);
+        let items = tape.pointer_scores(pointer, memory.pointer_keys, &memory.items(inputs));
         tape.concat_columns(&[rules, items])
     }
 
-    /// The log-probabilities of given programs' actions: `[all actions, 1]`, and for each row the program it is of.
+    /// Returns the log-probabilities of the actions of given programs.
     pub(crate) fn score(
         &self,
         tape: &mut Tape,
-        frame: Frame<'_>,
-        (memory, views): (&Memory<'_>, &Views),
-        programs: &[Scored<'_>],
-    ) -> (Var, Vec<usize>) {
-        // Longest first: those that are not done yet are always the first rows.
-        let mut order: Vec<usize> = (0..programs.len()).collect();
-        order.sort_by_key(|&program| (std::cmp::Reverse(programs[program].actions.len()), program));
-        let longest = order.first().map_or(0, |&program| programs[program].actions.len());
-        let question_of = |program: usize| memory.questions[programs[program].question];
-        let grammar_of = |program: usize| question_of(program).grammar(frame.scene);
-        let mut partials: Vec<Partial> =
-            order.iter().map(|&program| Partial::new(grammar_of(program))).collect();
-        let mut inputs = Vec::new();
-        let mut choices = Vec::new();
-        let mut rows_of = Vec::new();
-        let mut active_at = Vec::new();
-        for step in 0..longest {
-            let mut active = 0;
-            for (partial, &index) in partials.iter_mut().zip(&order) {
-                let program = &programs[index];
-                let Some(&action) = program.actions.get(step) else { break };
-                let Some(input) = partial.input(program.question) else { break };
-                let question = question_of(index);
-                let chosen = frame.scene.column(action);
-                let mut allowed = question.allowed(frame.scene, input.expected, &partial.named);
-                // A program that somebody else wrote may name things in an order of its own.
-                if !allowed.contains(&chosen) {
-                    allowed = question.allowed_at_all(frame.scene, input.expected);
-                }
-                choices.push(Choice { allowed, chosen });
-                inputs.push(input);
-                rows_of.push(index);
-                active += 1;
-                partial.advance(grammar_of(index), action);
-            }
-            active_at.push(active);
-        }
-        let gates = self.gates(tape, frame, (memory, views), &inputs);
-        let questions: Vec<usize> = order.iter().map(|&program| programs[program].question).collect();
-        let segments: Vec<Segment> =
-            questions.iter().map(|&question| memory.attended(frame, question)).collect();
-        let mut state = self.start(tape, frame, memory, &questions);
+        context: ModelContext<'_>,
+        memory: &DecoderMemory<'_>,
+        programs: &[TargetProgram<'_>],
+    ) -> ActionScores {
+        let targets = TargetSteps::new(context, &memory.batch, programs);
+        let input_gates = self.input_gates(tape, context, memory, &targets.inputs);
+        let questions: Vec<usize> = targets.order.iter().map(|&program| programs[program].question).collect();
+        let mut state = self.start(tape, context, memory, &questions);
         let (mut hs, mut zs) = (Vec::new(), Vec::new());
-        let (mut row, mut before) = (0u32, order.len());
-        for &active in &active_at {
+        let (mut first, mut before) = (0, targets.order.len());
+        for &active in &targets.active {
             if active < before {
                 let rows: Vec<u32> = (0..active as u32).collect();
-                state = State {
-                    h: tape.rows(state.h, &rows),
-                    c: tape.rows(state.c, &rows),
-                    z: tape.rows(state.z, &rows),
-                };
+                state = state.rows(tape, &rows);
             }
             before = active;
-            let rows: Vec<u32> = (row..row + active as u32).collect();
-            row += active as u32;
-            let from_input = tape.rows(gates, &rows);
-            let from_state = self.recurrent_gates(tape, frame, state.h, state.z);
-            state = self.step(tape, frame, views, (from_input, from_state), state.c, &segments[..active]);
+            let rows: Vec<u32> = (first as u32..(first + active) as u32).collect();
+            let inputs = &targets.inputs[first..first + active];
+            first += active;
+            let input_gates = tape.rows(input_gates, &rows);
+            let state_gates = self.state_gates(tape, context, state.h, state.z);
+            state = self.step(tape, context, memory, (input_gates, state_gates, state.c), inputs);
             hs.push(state.h);
             zs.push(state.z);
         }
         let (h, z) = (tape.concat_rows(&hs), tape.concat_rows(&zs));
-        let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
-        let scores = self.scores(tape, frame, views, (h, z), &items);
-        (tape.choose(scores, choices), rows_of)
+        let scores = self.scores(tape, context, memory, (h, z), &targets.inputs);
+        let log_probabilities = tape.choose(scores, targets.choices);
+        ActionScores { log_probabilities, program_of: targets.program_of }
+    }
+}
+
+/// The steps of given programs: first the first actions of all programs, then their second actions, and so on.
+struct TargetSteps {
+    /// The programs, longest first: those that have a further action are always the first ones.
+    order: Vec<usize>,
+    /// For each step, the number of programs that have it.
+    active: Vec<usize>,
+    /// For each action, the decoder's input.
+    inputs: Vec<StepInput>,
+    /// For each action, the actions it is chosen from.
+    choices: Vec<Choice>,
+    /// For each action, the index of its program.
+    program_of: Vec<usize>,
+}
+
+impl TargetSteps {
+    fn new(context: ModelContext<'_>, batch: &EncodedBatch<'_>, programs: &[TargetProgram<'_>]) -> Self {
+        let scene = context.scene;
+        let mut order: Vec<usize> = (0..programs.len()).collect();
+        order.sort_by_key(|&program| (std::cmp::Reverse(programs[program].actions.len()), program));
+        let longest = order.first().map_or(0, |&program| programs[program].actions.len());
+        let question_of = |program: usize| batch.questions[programs[program].question];
+        let grammar_of = |program: usize| question_of(program).grammar(scene);
+        let mut partials: Vec<PartialProgram> =
+            order.iter().map(|&program| PartialProgram::new(grammar_of(program))).collect();
+        let mut steps =
+            TargetSteps { order, active: vec![], inputs: vec![], choices: vec![], program_of: vec![] };
+        for step in 0..longest {
+            let mut active = 0;
+            for (partial, &index) in partials.iter_mut().zip(&steps.order) {
+                let program = &programs[index];
+                let Some(&action) = program.actions.get(step) else { break };
+                let Some(input) = partial.input(program.question) else { break };
+                let question = question_of(index);
+                let chosen = scene.column(action);
+                let mut allowed = question.offered(scene, input.expected, &partial.named);
+                // A labeled program may name items in an order that search would not.
+                if !allowed.contains(&chosen) {
+                    allowed = question.allowed(scene, input.expected);
+                }
+                steps.choices.push(Choice { allowed, chosen });
+                steps.inputs.push(input);
+                steps.program_of.push(index);
+                active += 1;
+                partial.advance(grammar_of(index), action);
+            }
+            steps.active.push(active);
+        }
+        steps
     }
 }

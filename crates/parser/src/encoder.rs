@@ -1,69 +1,24 @@
-//! From words and items to a memory that knows how they relate.
+//! The encoder: from words and items to vectors that depend on how they relate.
 //!
-//! Words: vectors, a BiLSTM, and the vectors themselves round it. Items: the same over their phrases, averaged, and what
-//! kind they are; once a step, since no question changes them. Then relation-aware layers over [words ; items] of each
-//! question.
+//! Words: embeddings, a BiLSTM, and a skip connection from the embeddings. Items: the same over their phrases,
+//! averaged, plus an embedding of their kind; computed once for all questions of a batch, because they do not depend on
+//! the question. Then relation-aware attention layers over [words ; items] of each question.
 
-use crate::scene::Items;
+use crate::layers::{Affine, ModelContext, Norm};
+use crate::scene::ItemFeatures;
 use crate::{Ablation, ModelConfig, Question, Scene};
 use xpr_nn::layers::{LstmParameters, Relations, Segment};
 use xpr_nn::{Init, Matrix, ParameterId, Parameters, Tape, Var};
 
-/// What every part of the model works with.
+/// A BiLSTM over word vectors, with a skip connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame<'a> {
-    pub(crate) parameters: &'a Parameters,
-    pub(crate) config: &'a ModelConfig,
-    pub(crate) scene: &'a Scene,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Affine {
-    pub(crate) weight: ParameterId,
-    pub(crate) bias: ParameterId,
-}
-
-impl Affine {
-    pub(crate) fn new(parameters: &mut Parameters, name: &str, inputs: usize, outputs: usize) -> Self {
-        Affine {
-            weight: parameters.add(&format!("{name}.weight"), inputs, outputs, Init::Xavier),
-            bias: parameters.add(&format!("{name}.bias"), 1, outputs, Init::Constant(0.0)),
-        }
-    }
-
-    pub(crate) fn apply(self, tape: &mut Tape, frame: Frame<'_>, input: Var) -> Var {
-        tape.linear(frame.parameters, input, self.weight, Some(self.bias))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Norm {
-    gain: ParameterId,
-    bias: ParameterId,
-}
-
-impl Norm {
-    fn new(parameters: &mut Parameters, name: &str, size: usize) -> Self {
-        Norm {
-            gain: parameters.add(&format!("{name}.gain"), 1, size, Init::Constant(1.0)),
-            bias: parameters.add(&format!("{name}.bias"), 1, size, Init::Constant(0.0)),
-        }
-    }
-
-    fn apply(self, tape: &mut Tape, frame: Frame<'_>, input: Var) -> Var {
-        tape.layer_norm(frame.parameters, input, self.gain, self.bias)
-    }
-}
-
-/// Word vectors with their neighbours in mind: a BiLSTM and, round it, the vectors themselves.
-#[derive(Clone, Copy, Debug)]
-struct Reader {
+struct WordEncoder {
     forward: LstmParameters,
     backward: LstmParameters,
-    round: Affine,
+    skip: Affine,
 }
 
-impl Reader {
+impl WordEncoder {
     fn new(parameters: &mut Parameters, name: &str, word: usize, hidden: usize) -> Self {
         let half = hidden / 2;
         let mut lstm = |direction: &str| LstmParameters {
@@ -72,29 +27,35 @@ impl Reader {
             bias: parameters.add(&format!("{name}.{direction}.bias"), 1, 4 * half, Init::Constant(0.0)),
         };
         let (forward, backward) = (lstm("forward"), lstm("backward"));
-        Reader { forward, backward, round: Affine::new(parameters, &format!("{name}.round"), word, hidden) }
+        // `round` is the key in existing checkpoints.
+        WordEncoder {
+            forward,
+            backward,
+            skip: Affine::new(parameters, &format!("{name}.round"), word, hidden),
+        }
     }
 
-    /// `segments` are the sequences, one behind the other.
-    fn apply(self, tape: &mut Tape, frame: Frame<'_>, words: Var, segments: &[Segment]) -> Var {
+    /// Encodes word sequences; `segments` are their rows in `words`.
+    fn apply(self, tape: &mut Tape, context: ModelContext<'_>, words: Var, segments: &[Segment]) -> Var {
         let mut order: Vec<&Segment> = segments.iter().collect();
         order.sort_by_key(|segment| std::cmp::Reverse(segment.len));
         let rows = |segment: &&Segment| segment.start as u32..(segment.start + segment.len) as u32;
-        let there: Vec<Vec<u32>> = order.iter().map(|segment| rows(segment).collect()).collect();
-        let back: Vec<Vec<u32>> = order.iter().map(|segment| rows(segment).rev().collect()).collect();
-        let forward = tape.lstm(frame.parameters, words, self.forward, &there);
-        let backward = tape.lstm(frame.parameters, words, self.backward, &back);
+        let forwards: Vec<Vec<u32>> = order.iter().map(|segment| rows(segment).collect()).collect();
+        let backwards: Vec<Vec<u32>> = order.iter().map(|segment| rows(segment).rev().collect()).collect();
+        let forward = tape.lstm(context.parameters, words, self.forward, &forwards);
+        let backward = tape.lstm(context.parameters, words, self.backward, &backwards);
         let both = tape.concat_columns(&[forward, backward]);
-        if !frame.config.has(Ablation::Round) {
+        if !context.config.has(Ablation::WordSkip) {
             return both;
         }
-        let round = self.round.apply(tape, frame, words);
-        tape.add(both, round)
+        let skipped = self.skip.apply(tape, context, words);
+        tape.add(both, skipped)
     }
 }
 
+/// A relation-aware attention layer with a feed-forward network.
 #[derive(Clone, Copy, Debug)]
-struct Layer {
+struct RelationLayer {
     before_attention: Norm,
     query: Affine,
     key: Affine,
@@ -107,36 +68,94 @@ struct Layer {
     down: Affine,
 }
 
+impl RelationLayer {
+    fn new(parameters: &mut Parameters, config: &ModelConfig, name: &str, relation_kinds: usize) -> Self {
+        let (hidden, feed_forward) = (config.hidden, config.feed_forward);
+        let size = hidden / config.heads;
+        let name = |part: &str| format!("{name}.{part}");
+        let relations = Init::Normal(0.1);
+        RelationLayer {
+            before_attention: Norm::new(parameters, &name("before_attention"), hidden),
+            query: Affine::new(parameters, &name("query"), hidden, hidden),
+            key: Affine::new(parameters, &name("key"), hidden, hidden),
+            value: Affine::new(parameters, &name("value"), hidden, hidden),
+            relation_keys: parameters.add(&name("relation_keys"), relation_kinds, size, relations),
+            relation_values: parameters.add(&name("relation_values"), relation_kinds, size, relations),
+            output: Affine::new(parameters, &name("output"), hidden, hidden),
+            before_feed_forward: Norm::new(parameters, &name("before_feed_forward"), hidden),
+            up: Affine::new(parameters, &name("up"), hidden, feed_forward),
+            down: Affine::new(parameters, &name("down"), feed_forward, hidden),
+        }
+    }
+
+    /// Returns queries, keys and values.
+    fn project(&self, tape: &mut Tape, context: ModelContext<'_>, x: Var) -> (Var, Var, Var) {
+        let normal = self.before_attention.apply(tape, context, x);
+        let query = self.query.apply(tape, context, normal);
+        let key = self.key.apply(tape, context, normal);
+        (query, key, self.value.apply(tape, context, normal))
+    }
+
+    /// Applies the layer to `x`, whose queries, keys and values are given.
+    fn apply(
+        &self,
+        tape: &mut Tape,
+        context: ModelContext<'_>,
+        x: Var,
+        projected: (Var, Var, Var),
+        sequences: &[Relations],
+    ) -> Var {
+        let config = context.config;
+        let tables = (self.relation_keys, self.relation_values);
+        let attended =
+            tape.relation_attention(context.parameters, projected, tables, config.heads, sequences);
+        let attended = self.output.apply(tape, context, attended);
+        let attended = tape.dropout(attended, config.dropout);
+        let x = tape.add(x, attended);
+
+        let normal = self.before_feed_forward.apply(tape, context, x);
+        let up = self.up.apply(tape, context, normal);
+        let up = tape.relu(up);
+        let up = tape.dropout(up, config.dropout);
+        let down = self.down.apply(tape, context, up);
+        let down = tape.dropout(down, config.dropout);
+        tape.add(x, down)
+    }
+}
+
+/// The parameters of the encoder.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     words: ParameterId,
-    questions: Reader,
-    items: Reader,
+    questions: WordEncoder,
+    items: WordEncoder,
     item_kinds: ParameterId,
-    layers: Vec<Layer>,
+    layers: Vec<RelationLayer>,
     last: Norm,
 }
 
-/// What the decoder looks at: for each question its words and then the items, one question behind the other.
-pub(crate) struct Memory<'q> {
+/// The encoded words and items of a batch of questions.
+pub(crate) struct EncodedBatch<'q> {
     pub(crate) questions: Vec<&'q Question>,
+    /// For each question its words and then its items, one question after another: `[rows, hidden]`.
     pub(crate) rows: Var,
-    /// Words and items of each question.
+    /// The rows of each question.
     pub(crate) all: Vec<Segment>,
-    /// Its words alone.
+    /// The rows of each question's words.
     pub(crate) words: Vec<Segment>,
-    /// The items alone.
+    /// The rows of each question's items.
     pub(crate) items: Vec<Segment>,
 }
 
-impl Memory<'_> {
-    /// What the decoder looks at when it writes a program for a question.
-    pub(crate) fn attended(&self, frame: Frame<'_>, question: usize) -> Segment {
-        if frame.config.has(Ablation::ItemAttention) { self.all[question] } else { self.words[question] }
+impl EncodedBatch<'_> {
+    /// Returns the rows that the decoder attends to when it writes a program for a question.
+    pub(crate) fn attended(&self, config: &ModelConfig, question: usize) -> Segment {
+        if config.has(Ablation::ItemAttention) { self.all[question] } else { self.words[question] }
     }
 }
 
 impl Encoder {
+    /// Adds the parameters of an encoder; `words` are the initial word vectors.
     pub(crate) fn new(
         parameters: &mut Parameters,
         config: &ModelConfig,
@@ -145,132 +164,134 @@ impl Encoder {
         relation_kinds: usize,
     ) -> Self {
         let (word, hidden) = (words.columns(), config.hidden);
-        let size = hidden / config.heads;
         let words = parameters.add_table("encoder.words", words);
-        let questions = Reader::new(parameters, "encoder.questions", word, hidden);
-        let items = Reader::new(parameters, "encoder.items", word, hidden);
+        let questions = WordEncoder::new(parameters, "encoder.questions", word, hidden);
+        let items = WordEncoder::new(parameters, "encoder.items", word, hidden);
         let item_kinds = parameters.add("encoder.item_kinds", item_kinds, hidden, Init::Normal(0.1));
         let layers = (0..config.layers)
             .map(|index| {
-                let name = |part: &str| format!("encoder.layer{index}.{part}");
-                Layer {
-                    before_attention: Norm::new(parameters, &name("before_attention"), hidden),
-                    query: Affine::new(parameters, &name("query"), hidden, hidden),
-                    key: Affine::new(parameters, &name("key"), hidden, hidden),
-                    value: Affine::new(parameters, &name("value"), hidden, hidden),
-                    relation_keys: parameters.add(
-                        &name("relation_keys"),
-                        relation_kinds,
-                        size,
-                        Init::Normal(0.1),
-                    ),
-                    relation_values: parameters.add(
-                        &name("relation_values"),
-                        relation_kinds,
-                        size,
-                        Init::Normal(0.1),
-                    ),
-                    output: Affine::new(parameters, &name("output"), hidden, hidden),
-                    before_feed_forward: Norm::new(parameters, &name("before_feed_forward"), hidden),
-                    up: Affine::new(parameters, &name("up"), hidden, config.feed_forward),
-                    down: Affine::new(parameters, &name("down"), config.feed_forward, hidden),
-                }
+                RelationLayer::new(parameters, config, &format!("encoder.layer{index}"), relation_kinds)
             })
             .collect();
         let last = Norm::new(parameters, "encoder.last", hidden);
         Encoder { words, questions, items, item_kinds, layers, last }
     }
 
+    /// Encodes a batch of questions.
     pub(crate) fn encode<'q>(
         &self,
         tape: &mut Tape,
-        frame: Frame<'_>,
+        context: ModelContext<'_>,
         questions: &[&'q Question],
-    ) -> Memory<'q> {
-        let Frame { parameters, config, scene } = frame;
-        // Words of all questions, one behind the other.
-        let mut ids = Vec::new();
-        let mut segments = Vec::new();
-        for question in questions {
-            segments.push(Segment { start: ids.len(), len: question.words.len() });
-            ids.extend_from_slice(&question.words);
-        }
-        let words = tape.embedding(parameters, self.words, &ids);
-        let words = tape.dropout(words, config.word_dropout);
-        let words = self.questions.apply(tape, frame, words, &segments);
+    ) -> EncodedBatch<'q> {
+        let words = WordBatch::new(questions);
+        let items = ItemBatch::new(context.scene, questions);
+        let word_vectors = self.encode_words(tape, context, &words);
+        let item_vectors = self.encode_items(tape, context, &items);
+        let vectors = tape.concat_rows(&[word_vectors, item_vectors]);
+        let vectors = tape.dropout(vectors, context.config.dropout);
 
-        // Items: those of the scene that some question can be about, and then those of each question.
-        let shared = scene.items();
-        let used = used_items(questions, shared.len());
-        let mut row_of = vec![0; shared.len()];
-        let (mut item_words, mut item_kinds) = (Vec::new(), Vec::new());
-        let mut item_segments = Vec::with_capacity(used.len());
-        for (row, &item) in used.iter().enumerate() {
-            row_of[item] = row as u32;
-            let words = &shared.words[shared.starts[item]..shared.starts[item + 1]];
-            item_segments.push(Segment { start: item_words.len(), len: words.len() });
-            item_words.extend_from_slice(words);
-            item_kinds.push(shared.kinds[item]);
-        }
-        let mut first_own = vec![0; questions.len()];
-        for (question, first) in questions.iter().zip(&mut first_own) {
-            *first = item_kinds.len();
-            if let Some(own) = question.own_items() {
-                for bounds in own.starts.windows(2) {
-                    item_segments
-                        .push(Segment { start: item_words.len() + bounds[0], len: bounds[1] - bounds[0] });
-                }
-                item_words.extend_from_slice(&own.words);
-                item_kinds.extend_from_slice(&own.kinds);
-            }
-        }
-        let items = tape.embedding(parameters, self.words, &item_words);
-        let items = tape.dropout(items, config.word_dropout);
-        let items = self.items.apply(tape, frame, items, &item_segments);
-        let items = tape.segment_mean(items, &item_segments);
-        let kinds = tape.embedding(parameters, self.item_kinds, &item_kinds);
-        let items = tape.add(items, kinds);
-
-        // [words ; items] of each question.
-        let first_item = ids.len() as u32;
-        let mut order = Vec::new();
-        let mut memory =
-            Memory { questions: questions.to_vec(), rows: words, all: vec![], words: vec![], items: vec![] };
-        let mut sequences = Vec::new();
-        for ((question, segment), own) in questions.iter().zip(&segments).zip(first_own) {
-            let start = order.len();
-            order.extend(segment.start as u32..(segment.start + segment.len) as u32);
-            match question.shared() {
-                Some(some) => order.extend(some.iter().map(|&item| first_item + row_of[item as usize])),
-                None => order.extend(first_item..first_item + shared.len() as u32),
-            }
-            let own_items = question.own_items().map_or(0, Items::len);
-            order.extend(first_item + own as u32..first_item + (own + own_items) as u32);
-            let len = order.len() - start;
-            memory.all.push(Segment { start, len });
-            memory.words.push(Segment { start, len: segment.len });
-            memory.items.push(Segment { start: start + segment.len, len: len - segment.len });
-            sequences.push(Relations { start, len, kinds: question.relations.clone() });
-        }
-        // Up to the first attention an item of the scene is the same in every question: computed once, then copied.
-        let both = tape.concat_rows(&[words, items]);
-        let both = tape.dropout(both, config.dropout);
-        let mut x = tape.rows(both, &order);
+        let layout = Layout::new(questions, &words, &items);
+        let mut x = tape.rows(vectors, &layout.rows);
         for (index, layer) in self.layers.iter().enumerate() {
+            // Up to the first attention, a scene's item is the same in every question: computed once, then copied.
             let projected = if index == 0 {
-                let (query, key, value) = layer.project(tape, frame, both);
-                (tape.rows(query, &order), tape.rows(key, &order), tape.rows(value, &order))
+                let (query, key, value) = layer.project(tape, context, vectors);
+                let mut copied = |var| tape.rows(var, &layout.rows);
+                (copied(query), copied(key), copied(value))
             } else {
-                layer.project(tape, frame, x)
+                layer.project(tape, context, x)
             };
-            x = layer.apply(tape, frame, x, projected, &sequences);
+            x = layer.apply(tape, context, x, projected, &layout.sequences);
         }
-        memory.rows = self.last.apply(tape, frame, x);
-        memory
+        let rows = self.last.apply(tape, context, x);
+        let Layout { all, words, items, .. } = layout;
+        EncodedBatch { questions: questions.to_vec(), rows, all, words, items }
+    }
+
+    /// Returns a vector for each word of each question.
+    fn encode_words(&self, tape: &mut Tape, context: ModelContext<'_>, words: &WordBatch) -> Var {
+        let vectors = tape.embedding(context.parameters, self.words, &words.ids);
+        let vectors = tape.dropout(vectors, context.config.word_dropout);
+        self.questions.apply(tape, context, vectors, &words.segments)
+    }
+
+    /// Returns a vector for each item of a batch.
+    fn encode_items(&self, tape: &mut Tape, context: ModelContext<'_>, items: &ItemBatch) -> Var {
+        let vectors = tape.embedding(context.parameters, self.words, &items.words);
+        let vectors = tape.dropout(vectors, context.config.word_dropout);
+        let vectors = self.items.apply(tape, context, vectors, &items.segments);
+        let vectors = tape.segment_mean(vectors, &items.segments);
+        let kinds = tape.embedding(context.parameters, self.item_kinds, &items.kinds);
+        tape.add(vectors, kinds)
     }
 }
 
-/// The items of the scene that some of the questions can be about, in order.
+/// The words of all questions, one question after another.
+struct WordBatch {
+    ids: Vec<u32>,
+    /// The words of each question.
+    segments: Vec<Segment>,
+}
+
+impl WordBatch {
+    fn new(questions: &[&Question]) -> Self {
+        let mut batch = WordBatch { ids: vec![], segments: vec![] };
+        for question in questions {
+            batch.segments.push(Segment { start: batch.ids.len(), len: question.words.len() });
+            batch.ids.extend_from_slice(&question.words);
+        }
+        batch
+    }
+}
+
+/// The items of all questions: first those of the scene that some question uses, then each question's own.
+struct ItemBatch {
+    /// The words of all phrases, one item after another.
+    words: Vec<u32>,
+    /// The words of each item.
+    segments: Vec<Segment>,
+    /// The kind of each item.
+    kinds: Vec<u32>,
+    /// For each item of the scene, its index in this batch; 0 if it is not in use.
+    index_of: Vec<u32>,
+    /// For each question, the index of its first own item in this batch.
+    first_own: Vec<usize>,
+}
+
+impl ItemBatch {
+    fn new(scene: &Scene, questions: &[&Question]) -> Self {
+        let shared = scene.items();
+        let used = used_items(questions, shared.len());
+        let mut batch = ItemBatch {
+            words: vec![],
+            segments: Vec::with_capacity(used.len()),
+            kinds: vec![],
+            index_of: vec![0; shared.len()],
+            first_own: Vec::with_capacity(questions.len()),
+        };
+        for item in used {
+            batch.index_of[item] = batch.kinds.len() as u32;
+            batch.push(shared, item);
+        }
+        for question in questions {
+            batch.first_own.push(batch.kinds.len());
+            if let Some(own) = question.own_items() {
+                (0..own.len()).for_each(|item| batch.push(own, item));
+            }
+        }
+        batch
+    }
+
+    fn push(&mut self, items: &ItemFeatures, item: usize) {
+        let words = items.words_of(item);
+        self.segments.push(Segment { start: self.words.len(), len: words.len() });
+        self.words.extend_from_slice(words);
+        self.kinds.push(items.kinds[item]);
+    }
+}
+
+/// Returns the items of the scene that at least one of the questions uses, in order.
 fn used_items(questions: &[&Question], all: usize) -> Vec<usize> {
     let mut used = vec![false; all];
     for question in questions {
@@ -282,36 +303,40 @@ fn used_items(questions: &[&Question], all: usize) -> Vec<usize> {
     (0..all).filter(|&item| used[item]).collect()
 }
 
-impl Layer {
-    /// Queries, keys and values.
-    fn project(&self, tape: &mut Tape, frame: Frame<'_>, x: Var) -> (Var, Var, Var) {
-        let normal = self.before_attention.apply(tape, frame, x);
-        let query = self.query.apply(tape, frame, normal);
-        let key = self.key.apply(tape, frame, normal);
-        (query, key, self.value.apply(tape, frame, normal))
-    }
+/// The order of rows in the attention layers: [words ; items] of each question, one question after another.
+struct Layout {
+    /// For each row, its index among the words and items of the batch; all words come before all items.
+    rows: Vec<u32>,
+    all: Vec<Segment>,
+    words: Vec<Segment>,
+    items: Vec<Segment>,
+    /// The relations within each question.
+    sequences: Vec<Relations>,
+}
 
-    fn apply(
-        &self,
-        tape: &mut Tape,
-        frame: Frame<'_>,
-        x: Var,
-        projected: (Var, Var, Var),
-        sequences: &[Relations],
-    ) -> Var {
-        let config = frame.config;
-        let tables = (self.relation_keys, self.relation_values);
-        let seen = tape.relation_attention(frame.parameters, projected, tables, config.heads, sequences);
-        let seen = self.output.apply(tape, frame, seen);
-        let seen = tape.dropout(seen, config.dropout);
-        let x = tape.add(x, seen);
-
-        let normal = self.before_feed_forward.apply(tape, frame, x);
-        let up = self.up.apply(tape, frame, normal);
-        let up = tape.relu(up);
-        let up = tape.dropout(up, config.dropout);
-        let down = self.down.apply(tape, frame, up);
-        let down = tape.dropout(down, config.dropout);
-        tape.add(x, down)
+impl Layout {
+    fn new(questions: &[&Question], words: &WordBatch, items: &ItemBatch) -> Self {
+        let mut layout =
+            Layout { rows: vec![], all: vec![], words: vec![], items: vec![], sequences: vec![] };
+        let first_item = words.ids.len() as u32;
+        for ((question, segment), &first_own) in questions.iter().zip(&words.segments).zip(&items.first_own) {
+            let start = layout.rows.len();
+            let rows = &mut layout.rows;
+            rows.extend(segment.start as u32..(segment.start + segment.len) as u32);
+            match question.shared() {
+                Some(some) => {
+                    rows.extend(some.iter().map(|&item| first_item + items.index_of[item as usize]));
+                }
+                None => rows.extend(first_item..first_item + items.index_of.len() as u32),
+            }
+            let own = question.own_items().map_or(0, ItemFeatures::len);
+            rows.extend(first_item + first_own as u32..first_item + (first_own + own) as u32);
+            let len = rows.len() - start;
+            layout.all.push(Segment { start, len });
+            layout.words.push(Segment { start, len: segment.len });
+            layout.items.push(Segment { start: start + segment.len, len: len - segment.len });
+            layout.sequences.push(Relations { start, len, kinds: question.relations.clone() });
+        }
+        layout
     }
 }

@@ -1,17 +1,18 @@
 //! From a question to programs: linking, a relation-aware encoder, a grammar decoder, and search.
 //!
 //! ```text
-//! question ─► words, stems ─► relations with every item ─► encoder ─► memory ─► decoder ─► actions
-//!   text                        linking                     encoder              decoder, search
+//! text ─► words, stems ─► relations to every item ─► vectors ─► scores of actions ─► programs
+//!         scene, question        linking             encoder         decoder          search
 //! ```
 //!
-//! The key decision is that **the trainer knows nothing of this**. It sees a [`TrainableParser`], which reads a batch of
-//! questions, and the [`Reading`]: candidates for them, and the gradient of a weighted sum of log-probabilities of given
-//! programs. Search runs without gradients; only programs that a trainer gives a weight are scored with them.
+//! The key decision is that **the trainer does not know the model**. It knows a [`TrainableParser`], which reads a batch
+//! of questions, and the [`Reading`] of that batch, which finds candidates and computes the gradient of a weighted sum of
+//! log-probabilities of given programs. Search does not record gradients; only programs that the trainer gives a weight
+//! are scored again with gradients.
 //!
-//! A [`Scene`] is everything about one environment that does not depend on a question: its grammar, its items as
-//! words, how they relate. A [`Question`] is a question seen in a scene; it may have [`Surroundings`] of its own: some of the
-//! scene's items, and values that its words may mean.
+//! A [`Scene`] is everything about one environment that does not depend on a question: its grammar, the words of its
+//! items, and their relations. A [`Question`] is a text prepared for a scene. It may have [`Surroundings`]: a subset of
+//! the scene's items, and values that its words may mean.
 //!
 //! *Architecture invariant:* emits only programs of the grammar.
 //!
@@ -30,27 +31,37 @@
 //! let scene = Scene::new(grammar, &environment, &vocabulary);
 //! let question = scene.question("when is the annual review?", &vocabulary);
 //!
-//! // It knows nothing yet, but every guess is a program.
+//! // The model is not trained, but every candidate is a program of the grammar.
 //! let config = ModelConfig { hidden: 32, ..ModelConfig::default() };
 //! let words = Matrix::zeros(vocabulary.words().len(), config.word);
 //! let model = Model::new(config, scene, words, Random::new(0));
-//! let guesses = model.candidates(&[&question], 4).remove(0);
-//! assert!(language.write(&guesses[0].program, model.scene().grammar(), &environment).starts_with("( call SW.listValue"));
+//! let candidates = model.candidates(&[&question], 4).remove(0);
+//! assert!(language.write(&candidates[0].program, model.scene().grammar(), &environment).starts_with("( call SW.listValue"));
 //! # Ok::<(), xpr_lang::GrammarError>(())
 //! ```
 
+mod columns;
 mod config;
 mod decoder;
 mod encoder;
+mod layers;
 mod linking;
 mod model;
+mod parser;
+mod partial;
+mod question;
+mod reading;
 #[cfg(test)]
 mod reference;
 mod scene;
 mod search;
+#[cfg(test)]
+mod test_worlds;
 mod vocabulary;
 
 pub use config::{Ablation, ModelConfig};
-pub use model::{Candidate, Model, Parser, Reading, TrainableParser, Weighted};
-pub use scene::{Question, Scene, Surroundings};
+pub use model::Model;
+pub use parser::{Candidate, Parser, Reading, TrainableParser, WeightedProgram};
+pub use question::{Question, Surroundings};
+pub use scene::Scene;
 pub use vocabulary::Vocabulary;

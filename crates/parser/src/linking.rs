@@ -1,44 +1,48 @@
-//! How the words of a question and the items of an environment relate.
+//! The relations between the words of a question and the items of an environment.
 //!
-//! The kinds of relations of the encoder, from each element of [words ; items] to each:
-//! words know how far apart they are; a word and an item whether the word names it (with the whole of its phrase: an
-//! exact match, which wins over a part); items how the environment's facts connect them.
+//! The encoder gets a kind of relation from each element of [words ; items] to each:
+//!
+//! - between two words, their distance;
+//! - between a word and an item, whether the word occurs in the item's phrase, and whether the whole phrase occurs at
+//!   that point of the question (an exact match, which takes precedence over a partial one);
+//! - between two items, the relation that the environment lists.
 
-use xpr_text::is_function_word;
 use xpr_lang::Relation;
+use xpr_text::is_function_word;
 
-/// Words apart, clipped: from −2 to 2.
+/// Between two words: their distance, clipped to −2 … 2.
 const DISTANCE: u8 = 0;
 const DISTANCES: u8 = 5;
-/// From word to item: for each class of item, no match, partial, exact.
+/// From a word to an item: for each class of item, no match, a partial match, an exact match.
 const WORD_ITEM: u8 = DISTANCE + DISTANCES;
 const CLASSES: u8 = 8;
 const MATCHES: u8 = 3;
-/// The same from item to word.
+/// From an item to a word: the same.
 const ITEM_WORD: u8 = WORD_ITEM + CLASSES * MATCHES;
-/// An item and itself, and an item and another it has nothing to do with.
+/// From an item to itself.
 const SAME: u8 = ITEM_WORD + CLASSES * MATCHES;
+/// Between two items that the environment lists no relation for.
 const UNRELATED: u8 = SAME + 1;
-/// From here on, the environment's own relations.
+/// Between two items: the first of the environment's relations.
 const ENVIRONMENT: u8 = UNRELATED + 1;
 
-/// How many kinds there are, with so many of the environment's.
+/// Returns the number of relation kinds for an environment that has `environment` kinds of its own.
 pub(crate) fn kinds(environment: usize) -> usize {
     ENVIRONMENT as usize + environment
 }
 
-/// The classes of items are their kinds; what is beyond the last shares it.
+/// Returns the class of an item, which is its kind; kinds after the last class share that one.
 fn class(kind: usize) -> u8 {
     kind.min(CLASSES as usize - 1) as u8
 }
 
-/// The relations among items, which no question changes.
+/// Returns the kind of relation from each item to each, which no question changes: `[items, items]`.
 pub(crate) fn among_items(items: usize, relations: &[Relation]) -> Vec<u8> {
     let mut kinds = vec![UNRELATED; items * items];
     for item in 0..items {
         kinds[item * items + item] = SAME;
     }
-    // Of several relations between two items the first kind counts.
+    // If two items have several relations, the first one counts: it is written last.
     for relation in relations.iter().rev() {
         if relation.from != relation.to {
             kinds[relation.from.index() * items + relation.to.index()] = ENVIRONMENT + relation.kind.0;
@@ -47,21 +51,25 @@ pub(crate) fn among_items(items: usize, relations: &[Relation]) -> Vec<u8> {
     kinds
 }
 
-/// The phrase of an item, ready to be matched.
+/// The phrase of an item, prepared for matching.
 #[derive(Clone, Debug)]
-pub(crate) struct Phrase {
+pub(crate) struct StemmedPhrase {
+    /// The stem of each word.
     pub(crate) stems: Vec<String>,
+    /// The kind of the item, by index.
     pub(crate) class: usize,
 }
 
-/// How well each word names each item: 0 not, 1 in part, 2 wholly. `[words, items]`
-fn matches(words: &[String], stems: &[String], phrases: &[&Phrase]) -> Vec<u8> {
-    let mut found = vec![0; words.len() * phrases.len()];
+/// Returns how well each word matches each item's phrase: 0 not at all, 1 partially, 2 exactly. `[words, items]`
+///
+/// Function words match only as part of a whole phrase.
+fn matches(words: &[String], stems: &[String], phrases: &[&StemmedPhrase]) -> Vec<u8> {
+    let mut matched = vec![0; words.len() * phrases.len()];
     for (item, phrase) in phrases.iter().enumerate() {
         let len = phrase.stems.len();
         for (word, stem) in stems.iter().enumerate() {
             if phrase.stems.contains(stem) && !is_function_word(&words[word]) {
-                found[word * phrases.len() + item] = 1;
+                matched[word * phrases.len() + item] = 1;
             }
         }
         if len == 0 || len > stems.len() {
@@ -70,19 +78,24 @@ fn matches(words: &[String], stems: &[String], phrases: &[&Phrase]) -> Vec<u8> {
         for start in 0..=stems.len() - len {
             if stems[start..start + len] == phrase.stems[..] {
                 for word in start..start + len {
-                    found[word * phrases.len() + item] = 2;
+                    matched[word * phrases.len() + item] = 2;
                 }
             }
         }
     }
-    found
+    matched
 }
 
-/// The kind of relation from each of [words ; items] to each, row by row.
-pub(crate) fn relate(words: &[String], stems: &[String], phrases: &[&Phrase], among_items: &[u8]) -> Vec<u8> {
+/// Returns the kind of relation from each of [words ; items] to each, in row-major order.
+pub(crate) fn relate(
+    words: &[String],
+    stems: &[String],
+    phrases: &[&StemmedPhrase],
+    among_items: &[u8],
+) -> Vec<u8> {
     let (t, m) = (words.len(), phrases.len());
     let n = t + m;
-    let found = matches(words, stems, phrases);
+    let matched = matches(words, stems, phrases);
     let mut kinds = vec![0; n * n];
     for i in 0..t {
         for j in 0..t {
@@ -90,7 +103,7 @@ pub(crate) fn relate(words: &[String], stems: &[String], phrases: &[&Phrase], am
             kinds[i * n + j] = DISTANCE + distance as u8;
         }
         for j in 0..m {
-            let offset = class(phrases[j].class) * MATCHES + found[i * m + j];
+            let offset = class(phrases[j].class) * MATCHES + matched[i * m + j];
             kinds[i * n + t + j] = WORD_ITEM + offset;
             kinds[(t + j) * n + i] = ITEM_WORD + offset;
         }
@@ -107,16 +120,18 @@ mod tests {
     use xpr_text::{stem, tokenize};
 
     #[test]
-    fn a_whole_phrase_wins_over_a_part() {
-        let phrase =
-            |text: &str| Phrase { stems: tokenize(text).iter().map(|word| stem(word)).collect(), class: 0 };
+    fn a_whole_phrase_takes_precedence_over_a_part() {
+        let phrase = |text: &str| StemmedPhrase {
+            stems: tokenize(text).iter().map(|word| stem(word)).collect(),
+            class: 0,
+        };
         let phrases =
             [phrase("start time"), phrase("end time"), phrase("three hours"), phrase("is important")];
         let words = tokenize("is the start times 3 hours");
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let found = matches(&words, &stems, &phrases.iter().collect::<Vec<_>>());
-        let of = |word: usize| &found[word * 4..][..4];
-        assert_eq!(of(0), [0, 0, 0, 0]); // a function word alone names nothing
+        let matched = matches(&words, &stems, &phrases.iter().collect::<Vec<_>>());
+        let of = |word: usize| &matched[word * 4..][..4];
+        assert_eq!(of(0), [0, 0, 0, 0]); // a function word alone matches nothing
         assert_eq!(of(2), [2, 0, 0, 0]);
         assert_eq!(of(3), [2, 1, 0, 0]);
         assert_eq!(of(4), [0, 0, 2, 0]);

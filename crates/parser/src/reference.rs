@@ -1,12 +1,15 @@
-//! The composed model against numbers from an independent program.
+//! Tests of the whole model against numbers from an independent program.
 //!
-//! `fixtures/reference.py` is the same model written with PyTorch. It reads `fixtures/reference.json`, which describes
-//! sizes, questions and programs, and writes the log-probability of each program and, for every parameter, two
-//! projections of its gradient. To make it anew: `XPR_WRITE_REFERENCE=1 cargo test -p xpr-parser reference`, then
-//! `python3 fixtures/reference.py` in this crate's folder.
+//! `fixtures/reference.py` is the same model, written with PyTorch. It reads `fixtures/reference.json`, which describes
+//! sizes, questions and programs, and writes `fixtures/reference.out`: the log-probability of each program and, for every
+//! parameter, two projections of its gradient. To regenerate both files, run
+//! `XPR_WRITE_REFERENCE=1 cargo test -p xpr-parser reference`, then `python3 reference.py` in `fixtures`.
 
-use crate::decoder::{Partial, Scored};
-use crate::{Model, ModelConfig, Parser, Question, Reading, Scene, TrainableParser, Vocabulary, Weighted};
+use crate::decoder::TargetProgram;
+use crate::partial::PartialProgram;
+use crate::{
+    Model, ModelConfig, Parser, Question, Reading, Scene, TrainableParser, Vocabulary, WeightedProgram,
+};
 use std::fmt::Write;
 use xpr_exec::{KnowledgeBaseEnvironment, Phrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
@@ -15,14 +18,14 @@ use xpr_nn::{Gradients, Matrix, Random};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
 
-/// A small model in the calendar world, nothing dropped, two questions with three programs.
-struct Setting {
+/// A small model without dropout in the calendar world, and two questions with three programs.
+struct Fixture {
     model: Model,
     questions: Vec<Question>,
     programs: Vec<(usize, Program)>,
 }
 
-fn setting() -> Setting {
+fn fixture() -> Fixture {
     let language = LambdaDcs::new();
     let world = overnight::world("calendar").unwrap();
     let phrases =
@@ -32,8 +35,9 @@ fn setting() -> Setting {
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let utterances = ["which meetings on january 2 are longer than three hours", "when is the annual review"];
     let words = utterances.iter().flat_map(|text| xpr_text::tokenize(text));
-    let named = environment.items().iter().flat_map(|item| xpr_text::tokenize(&item.phrase)).collect::<Vec<_>>();
-    let vocabulary = Vocabulary::new(words.chain(named));
+    let item_words =
+        environment.items().iter().flat_map(|item| xpr_text::tokenize(&item.phrase)).collect::<Vec<_>>();
+    let vocabulary = Vocabulary::new(words.chain(item_words));
     let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
     let programs = vec![
         (
@@ -71,7 +75,7 @@ fn setting() -> Setting {
     let mut model = Model::new(config, scene, table, Random::new(0));
     let ids: Vec<_> = model.parameters().ids().collect();
     for id in ids {
-        // A formula both programs can compute: nothing needs to be stored.
+        // A formula that both programs compute, so that the values need not be stored.
         let seed: u32 = model.parameters().name(id).bytes().map(u32::from).sum();
         let is_gain = model.parameters().name(id).ends_with(".gain");
         for (index, x) in model.parameters_mut().value_mut(id).data_mut().iter_mut().enumerate() {
@@ -79,18 +83,18 @@ fn setting() -> Setting {
             *x = (wave + f64::from(u8::from(is_gain))) as f32;
         }
     }
-    Setting { model, questions, programs }
+    Fixture { model, questions, programs }
 }
 
 fn list(values: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     format!("[{}]", values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", "))
 }
 
-/// The setting as the other program reads it.
-fn describe(setting: &Setting) -> String {
-    let scene = setting.model.scene();
+/// Returns the content of `reference.json`.
+fn describe(fixture: &Fixture) -> String {
+    let scene = fixture.model.scene();
     let mut out = String::from("{\n");
-    let parameters = setting.model.parameters();
+    let parameters = fixture.model.parameters();
     let shapes = parameters.ids().map(|id| {
         format!(
             "\"{}\": [{}, {}]",
@@ -104,7 +108,7 @@ fn describe(setting: &Setting) -> String {
     let _ = writeln!(out, " \"item_words\": {},", list(&scene.items().words));
     let _ = writeln!(out, " \"item_starts\": {},", list(&scene.items().starts));
     let _ = writeln!(out, " \"item_kinds\": {},", list(&scene.items().kinds));
-    let questions = setting.questions.iter().map(|question| {
+    let questions = fixture.questions.iter().map(|question| {
         format!(
             "{{\"words\": {}, \"relations\": {}}}",
             list(&question.words),
@@ -112,28 +116,8 @@ fn describe(setting: &Setting) -> String {
         )
     });
     let _ = writeln!(out, " \"questions\": {},", list(questions));
-    let programs = setting.programs.iter().map(|(question, program)| {
-        let mut partial = Partial::new(scene.grammar());
-        let steps: Vec<String> = program
-            .actions()
-            .iter()
-            .map(|&action| {
-                let input = partial.input(*question).unwrap();
-                let last = match input.last {
-                    None => "\"start\"".to_owned(),
-                    Some(Action::Rule(rule)) => rule.index().to_string(),
-                    Some(Action::Item(item)) => format!("\"item {}\"", item.0),
-                };
-                let parent = input.parent.map_or("null".to_owned(), |parent| parent.to_string());
-                let allowed = list(setting.questions[*question].allowed(scene, input.expected, &partial.named).iter());
-                partial.advance(scene.grammar(), action);
-                format!(
-                    "{{\"last\": {last}, \"type\": {}, \"parent\": {parent}, \"allowed\": {allowed}, \"chosen\": {}}}",
-                    input.expected.index(),
-                    scene.column(action)
-                )
-            })
-            .collect();
+    let programs = fixture.programs.iter().map(|(question, program)| {
+        let steps = describe_steps(scene, &fixture.questions[*question], program);
         format!("{{\"question\": {question}, \"steps\": {}}}", list(steps))
     });
     let _ = writeln!(out, " \"programs\": {}", list(programs));
@@ -141,25 +125,50 @@ fn describe(setting: &Setting) -> String {
     out
 }
 
+/// Returns the decoder's input, the allowed columns and the chosen column of each action of a program.
+fn describe_steps(scene: &Scene, question: &Question, program: &Program) -> Vec<String> {
+    let mut partial = PartialProgram::new(scene.grammar());
+    let describe = |&action: &Action| {
+        let input = partial.input(0).unwrap();
+        let last = match input.last {
+            None => "\"start\"".to_owned(),
+            Some(Action::Rule(rule)) => rule.index().to_string(),
+            Some(Action::Item(item)) => format!("\"item {}\"", item.0),
+        };
+        let parent = input.parent.map_or("null".to_owned(), |parent| parent.index().to_string());
+        let allowed = list(question.offered(scene, input.expected, &partial.named).iter());
+        partial.advance(scene.grammar(), action);
+        let (ty, chosen) = (input.expected.index(), scene.column(action));
+        format!(
+            "{{\"last\": {last}, \"type\": {ty}, \"parent\": {parent}, \"allowed\": {allowed}, \
+             \"chosen\": {chosen}}}"
+        )
+    };
+    program.actions().iter().map(describe).collect()
+}
+
 #[test]
-fn reference() {
-    let setting = setting();
-    let description = describe(&setting);
+fn log_probabilities_and_gradients_match_pytorch() {
+    let fixture = fixture();
+    let description = describe(&fixture);
     if std::env::var_os("XPR_WRITE_REFERENCE").is_some() {
         std::fs::write(format!("{FOLDER}/reference.json"), &description).unwrap();
         return;
     }
     let stored = std::fs::read_to_string(format!("{FOLDER}/reference.json")).unwrap();
-    assert_eq!(stored, description, "the setting has changed: make the reference anew");
+    assert_eq!(
+        stored, description,
+        "the fixture has changed: regenerate the reference as this file's documentation says"
+    );
 
-    let model = &setting.model;
-    let questions: Vec<&Question> = setting.questions.iter().collect();
+    let model = &fixture.model;
+    let questions: Vec<&Question> = fixture.questions.iter().collect();
     let weights = [1.0, -0.5, 2.0];
-    let weighted: Vec<Weighted<'_>> = setting
+    let weighted: Vec<WeightedProgram<'_>> = fixture
         .programs
         .iter()
         .zip(weights)
-        .map(|((question, program), weight)| Weighted { question: *question, program, weight })
+        .map(|((question, program), weight)| WeightedProgram { question: *question, program, weight })
         .collect();
     let mut gradients = Gradients::default();
     let reading = model.read(&questions, &vec![1; questions.len()], Random::new(0), 2);
@@ -206,34 +215,34 @@ fn reference() {
 }
 
 #[test]
-fn a_batch_scores_as_its_members_alone() {
-    let setting = setting();
-    let all: Vec<&Question> = setting.questions.iter().collect();
-    let score = |questions: &[&Question], programs: &[Scored<'_>]| {
-        setting.model.log_probabilities(questions, programs)
+fn a_batch_gives_the_same_scores_as_its_members_alone() {
+    let fixture = fixture();
+    let all: Vec<&Question> = fixture.questions.iter().collect();
+    let score = |questions: &[&Question], programs: &[TargetProgram<'_>]| {
+        fixture.model.log_probabilities(questions, programs)
     };
-    let programs: Vec<Scored<'_>> = setting
+    let programs: Vec<TargetProgram<'_>> = fixture
         .programs
         .iter()
-        .map(|(question, program)| Scored { question: *question, actions: program.actions() })
+        .map(|(question, program)| TargetProgram { question: *question, actions: program.actions() })
         .collect();
     let together = score(&all, &programs);
     for (program, together) in programs.iter().zip(together) {
-        let alone = score(&[all[program.question]], &[Scored { question: 0, ..*program }]);
+        let alone = score(&[all[program.question]], &[TargetProgram { question: 0, ..*program }]);
         assert!((alone[0] - together).abs() < 1e-5, "{} {together}", alone[0]);
     }
-    // And search gives each question the same programs.
-    let batched = setting.model.candidates(&all, 4);
+    // Search also finds the same programs for each question.
+    let batched = fixture.model.candidates(&all, 4);
     for (question, batched) in all.iter().zip(batched) {
-        let alone = setting.model.candidates(&[question], 4).remove(0);
+        let alone = fixture.model.candidates(&[question], 4).remove(0);
         assert_eq!(alone.len(), batched.len());
         for (alone, batched) in alone.iter().zip(&batched) {
             assert_eq!(alone.program, batched.program);
             assert!((alone.log_probability - batched.log_probability).abs() < 1e-5);
         }
-        // What search says of a program is what scoring says.
+        // Search and scoring give a program the same log-probability.
         for candidate in &batched {
-            let scored = Scored { question: 0, actions: candidate.program.actions() };
+            let scored = TargetProgram { question: 0, actions: candidate.program.actions() };
             let again = score(&[question], &[scored])[0];
             assert!(
                 (again - candidate.log_probability).abs() < 1e-4,
@@ -245,13 +254,13 @@ fn a_batch_scores_as_its_members_alone() {
 }
 
 #[test]
-fn a_reading_is_searched_and_then_learned_from() {
-    let setting = setting();
-    let (model, all) = (&setting.model, setting.questions.iter().collect::<Vec<&Question>>());
-    let weighted: Vec<Weighted<'_>> = setting
+fn a_reading_finds_the_candidates_of_the_parser_and_search_does_not_change_its_gradient() {
+    let fixture = fixture();
+    let (model, all) = (&fixture.model, fixture.questions.iter().collect::<Vec<&Question>>());
+    let weighted: Vec<WeightedProgram<'_>> = fixture
         .programs
         .iter()
-        .map(|(question, program)| Weighted { question: *question, program, weight: 1.0 })
+        .map(|(question, program)| WeightedProgram { question: *question, program, weight: 1.0 })
         .collect();
     let read = |work: &[usize]| model.read(&all, work, Random::new(0), 2);
     let gradient_of = |reading: Box<dyn Reading + '_>| {
@@ -262,13 +271,13 @@ fn a_reading_is_searched_and_then_learned_from() {
     };
     let everything = vec![1; all.len()];
     let mut reading = read(&everything);
-    // Nothing is dropped here, so it finds what a parser that only answers does,
+    // There is no dropout, so it finds the same programs as `Parser::candidates`.
     let found = reading.candidates(1..all.len(), 4);
     assert_eq!(found, model.candidates(&all[1..], 4));
-    // and search leaves no trace in the gradient.
+    // Search does not change the gradient.
     assert_eq!(gradient_of(reading), gradient_of(read(&everything)));
 
-    // A question that is left out is not searched, and its programs count nothing.
+    // A question that is left out gets no candidates, and its programs contribute nothing.
     let mut some = everything;
     some[weighted[0].question] = 0;
     let mut reading = read(&some);

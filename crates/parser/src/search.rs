@@ -1,196 +1,234 @@
-//! Beam search over many questions at once.
+//! Beam search for many questions at once.
 //!
-//! A finished program leaves the beam and takes its place with it, so the beam narrows; the search ends when nothing
-//! is left, or nothing that is left can be better than what is finished.
+//! A finished program leaves the beam, which gets narrower by one. The search for a question ends when as many programs
+//! are finished as the beam is wide, or when no hypothesis is left.
 
-use crate::decoder::{Decoder, Partial, State, Views};
-use crate::encoder::{Frame, Memory};
-use crate::model::Candidate;
+use crate::Question;
+use crate::decoder::{Decoder, DecoderMemory, DecoderState};
+use crate::layers::ModelContext;
+use crate::parser::Candidate;
+use crate::partial::{PartialProgram, StepInput};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 use std::hash::Hash;
 use xpr_lang::{Action, Program};
-use xpr_nn::Tape;
-use xpr_nn::layers::{Segment, log_softmax};
+use xpr_nn::layers::log_softmax;
+use xpr_nn::{Matrix, Tape};
 
-/// A half-written program in the beam.
-struct Hypothesis {
-    partial: Partial,
-    actions: Vec<Action>,
-    log_probability: f32,
-}
-
+/// A search with a fixed beam width.
 pub(crate) struct Search<'a> {
     pub(crate) decoder: &'a Decoder,
-    pub(crate) frame: Frame<'a>,
+    pub(crate) context: ModelContext<'a>,
+    /// The number of programs to find for each question.
     pub(crate) beam: usize,
+    /// The length of the longest program to find.
     pub(crate) max_actions: usize,
 }
 
-impl Search<'_> {
-    /// The best programs for some questions of a memory, best first. The tape is left as it was.
-    pub(crate) fn run(
-        &self,
-        tape: &mut Tape,
-        (memory, views): (&Memory<'_>, &Views),
-        questions: &[usize],
-    ) -> Vec<Vec<Candidate>> {
-        let before = tape.mark();
-        let mut state = self.decoder.start(tape, self.frame, memory, questions);
-        // The beam of each question; rows of the state are the hypotheses, question by question.
-        let scene = self.frame.scene;
-        let mut beams: Vec<Vec<Hypothesis>> = questions
-            .iter()
-            .map(|&question| {
-                let partial = Partial::new(memory.questions[question].grammar(scene));
-                vec![Hypothesis { partial, actions: vec![], log_probability: 0.0 }]
-            })
-            .collect();
-        let mut finished: Vec<Vec<Candidate>> = questions.iter().map(|_| vec![]).collect();
-        // For each hypothesis, the row of the state before that it goes on from.
-        let mut from: Vec<u32> = (0..questions.len() as u32).collect();
-        let mut logs = Vec::new();
-        let mark = tape.mark();
-        while beams.iter().any(|beam| !beam.is_empty()) {
-            let inputs: Vec<_> = beams
-                .iter()
-                .zip(questions)
-                .flat_map(|(beam, &question)| beam.iter().filter_map(move |h| h.partial.input(question)))
-                .collect();
-            // Many hypotheses go on from the same one, or with the same action: each is multiplied once.
-            let (different, row_of) = distinct(inputs.iter().map(|input| input.as_seen_by_gates()));
-            let from_input = self.decoder.gates(tape, self.frame, (memory, views), &different);
-            let from_input = tape.rows(from_input, &row_of);
-            let (different, row_of) = distinct(from.iter().copied());
-            let (h, z) = (tape.rows(state.h, &different), tape.rows(state.z, &different));
-            let from_state = self.decoder.recurrent_gates(tape, self.frame, h, z);
-            let from_state = tape.rows(from_state, &row_of);
-            let c = tape.rows(state.c, &from);
-            let segments: Vec<Segment> =
-                inputs.iter().map(|input| memory.attended(self.frame, input.question)).collect();
-            state = self.decoder.step(tape, self.frame, views, (from_input, from_state), c, &segments);
-            let items: Vec<Segment> = inputs.iter().map(|input| memory.items[input.question]).collect();
-            let scores = self.decoder.scores(tape, self.frame, views, (state.h, state.z), &items);
+/// An incomplete program in the beam.
+struct Hypothesis {
+    partial: PartialProgram,
+    actions: Vec<Action>,
+    log_probability: f32,
+    /// The row of the previous decoder state that this hypothesis continues.
+    parent_row: u32,
+}
 
-            let mut row = 0;
-            from.clear();
-            for ((beam, finished), &question) in beams.iter_mut().zip(&mut finished).zip(questions) {
-                let question = memory.questions[question];
-                let grammar = question.grammar(scene);
-                let width = self.beam - finished.len();
-                // Every way to go on: what it would be worth, from which hypothesis, by which action.
-                let mut ways: Vec<(f32, usize, u32)> = Vec::new();
-                for (index, hypothesis) in beam.iter().enumerate() {
-                    let Some(expected) = hypothesis.partial.derivation.expected() else { continue };
-                    let allowed = question.allowed(scene, expected, &hypothesis.partial.named);
-                    log_softmax(tape.value(scores).row(row + index), &allowed, &mut logs);
-                    let place = hypothesis.partial.place();
-                    let fits = |column: u32| question.fits(scene, column, place);
-                    // A program must go on, if with something that makes no sense.
-                    let some_fit = allowed.iter().any(|&column| fits(column));
-                    ways.extend(
-                        allowed
-                            .iter()
-                            .zip(&logs)
-                            .filter(|(column, _)| !some_fit || fits(**column))
-                            .map(|(&column, log)| (hypothesis.log_probability + log, index, column)),
-                    );
-                }
-                let better = |left: &(f32, usize, u32), right: &(f32, usize, u32)| {
-                    right.0.total_cmp(&left.0).then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
-                };
-                if width < ways.len() {
-                    ways.select_nth_unstable_by(width, better);
-                    ways.truncate(width);
-                }
-                ways.sort_unstable_by(better);
-                let mut next = Vec::with_capacity(ways.len());
-                for (log_probability, index, column) in ways {
-                    let action = scene.action(column);
-                    let mut partial = beam[index].partial.clone();
-                    if !partial.advance(grammar, action) {
-                        continue;
-                    }
-                    let mut actions = beam[index].actions.clone();
-                    actions.push(action);
-                    if partial.derivation.is_complete() {
-                        if let Ok(program) = Program::from_actions(grammar, &actions) {
-                            finished.push(Candidate { program, log_probability });
-                        }
-                    } else if partial.derivation.len() + partial.derivation.shortest_rest(grammar)
-                        <= self.max_actions
-                    {
-                        next.push((row + index, Hypothesis { partial, actions, log_probability }));
-                    }
-                }
-                row += beam.len();
-                if finished.len() >= self.beam {
-                    next.clear();
-                }
-                from.extend(next.iter().map(|(row, _)| *row as u32));
-                *beam = next.into_iter().map(|(_, hypothesis)| hypothesis).collect();
-            }
-            let [h, c, z] = tape.forget_since(mark, [state.h, state.c, state.z]);
-            state = State { h, c, z };
-        }
-        tape.forget_since(before, []);
-        for finished in &mut finished {
-            finished.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
-        }
-        finished
+/// The beam of one question.
+struct Beam<'q> {
+    /// The index of the question in the batch.
+    index: usize,
+    question: &'q Question,
+    hypotheses: Vec<Hypothesis>,
+    finished: Vec<Candidate>,
+}
+
+/// A hypothesis of a beam with one more action.
+#[derive(Clone, Copy)]
+struct Extension {
+    log_probability: f32,
+    /// The index of the hypothesis.
+    hypothesis: usize,
+    /// The column of the action.
+    column: u32,
+}
+
+impl Extension {
+    /// Orders by decreasing log-probability; ties by hypothesis and column, so that the order is always the same.
+    fn by_probability(&self, other: &Self) -> Ordering {
+        other
+            .log_probability
+            .total_cmp(&self.log_probability)
+            .then_with(|| (self.hypothesis, self.column).cmp(&(other.hypothesis, other.column)))
     }
 }
 
-/// Those that differ, in order of appearance, and for each of all its place among them.
+impl Search<'_> {
+    /// Returns the programs found for some questions of a batch, most probable first. Leaves the tape as it was.
+    pub(crate) fn run(
+        &self,
+        tape: &mut Tape,
+        memory: &DecoderMemory<'_>,
+        questions: &[usize],
+    ) -> Vec<Vec<Candidate>> {
+        let start = tape.mark();
+        // The rows of the state are the hypotheses of all beams, one beam after another.
+        let mut state = self.decoder.start(tape, self.context, memory, questions);
+        let mut beams: Vec<Beam<'_>> = (0..)
+            .zip(questions)
+            .map(|(row, &index)| self.start_beam(index, memory.batch.questions[index], row))
+            .collect();
+        let mut logs = Vec::new();
+        let first_step = tape.mark();
+        while beams.iter().any(|beam| !beam.hypotheses.is_empty()) {
+            let inputs: Vec<StepInput> = beams.iter().flat_map(Beam::inputs).collect();
+            let parents: Vec<u32> = beams.iter().flat_map(Beam::parent_rows).collect();
+            state = self.step(tape, memory, state, &inputs, &parents);
+            let scores = self.decoder.scores(tape, self.context, memory, (state.h, state.z), &inputs);
+            let mut first_row = 0;
+            for beam in &mut beams {
+                let rows = beam.hypotheses.len();
+                self.advance(beam, tape.value(scores), first_row, &mut logs);
+                first_row += rows;
+            }
+            let [h, c, z] = tape.rewind(first_step, [state.h, state.c, state.z]);
+            state = DecoderState { h, c, z };
+        }
+        tape.rewind(start, []);
+        beams.into_iter().map(Beam::into_candidates).collect()
+    }
+
+    fn start_beam<'q>(&self, index: usize, question: &'q Question, row: u32) -> Beam<'q> {
+        let partial = PartialProgram::new(question.grammar(self.context.scene));
+        let empty = Hypothesis { partial, actions: vec![], log_probability: 0.0, parent_row: row };
+        Beam { index, question, hypotheses: vec![empty], finished: vec![] }
+    }
+
+    /// Computes the decoder's next state. Many hypotheses continue the same one or have the same input, so products are
+    /// computed for distinct rows only and copied.
+    fn step(
+        &self,
+        tape: &mut Tape,
+        memory: &DecoderMemory<'_>,
+        state: DecoderState,
+        inputs: &[StepInput],
+        parents: &[u32],
+    ) -> DecoderState {
+        let (decoder, context) = (self.decoder, self.context);
+        let (different, row_of) = distinct(inputs.iter().map(|input| input.without_irrelevant_question()));
+        let input_gates = decoder.input_gates(tape, context, memory, &different);
+        let input_gates = tape.rows(input_gates, &row_of);
+        let (different, row_of) = distinct(parents.iter().copied());
+        let (h, z) = (tape.rows(state.h, &different), tape.rows(state.z, &different));
+        let state_gates = decoder.state_gates(tape, context, h, z);
+        let state_gates = tape.rows(state_gates, &row_of);
+        let c = tape.rows(state.c, parents);
+        decoder.step(tape, context, memory, (input_gates, state_gates, c), inputs)
+    }
+
+    /// Replaces the hypotheses of a beam by their best extensions, and moves finished programs out of the beam.
+    /// `first_row` is the row of the beam's first hypothesis in `scores`; `logs` is a buffer.
+    fn advance(&self, beam: &mut Beam<'_>, scores: &Matrix, first_row: usize, logs: &mut Vec<f32>) {
+        let scene = self.context.scene;
+        let grammar = beam.question.grammar(scene);
+        let extensions = self.best_extensions(beam, scores, first_row, logs);
+        let mut next = Vec::with_capacity(extensions.len());
+        for Extension { log_probability, hypothesis: index, column } in extensions {
+            let hypothesis = &beam.hypotheses[index];
+            let action = scene.action(column);
+            let mut partial = hypothesis.partial.clone();
+            if !partial.advance(grammar, action) {
+                continue;
+            }
+            let mut actions = hypothesis.actions.clone();
+            actions.push(action);
+            let derivation = &partial.derivation;
+            if derivation.is_complete() {
+                if let Ok(program) = Program::from_actions(grammar, &actions) {
+                    beam.finished.push(Candidate { program, log_probability });
+                }
+            } else if derivation.len() + derivation.shortest_rest(grammar) <= self.max_actions {
+                let parent_row = (first_row + index) as u32;
+                next.push(Hypothesis { partial, actions, log_probability, parent_row });
+            }
+        }
+        if beam.finished.len() >= self.beam {
+            next.clear();
+        }
+        beam.hypotheses = next;
+    }
+
+    /// Returns the most probable extensions of a beam's hypotheses, best first, as many as the beam is
+    /// wide.
+    fn best_extensions(
+        &self,
+        beam: &Beam<'_>,
+        scores: &Matrix,
+        first_row: usize,
+        logs: &mut Vec<f32>,
+    ) -> Vec<Extension> {
+        let scene = self.context.scene;
+        let mut extensions: Vec<Extension> = Vec::new();
+        for (index, hypothesis) in beam.hypotheses.iter().enumerate() {
+            let partial = &hypothesis.partial;
+            let Some(expected) = partial.derivation.expected() else { continue };
+            let offered = beam.question.offered(scene, expected, &partial.named);
+            log_softmax(scores.row(first_row + index), &offered, logs);
+            let place = partial.place();
+            let fits = |column: u32| beam.question.fits(scene, column, place);
+            // If no action fits, the program is continued with one that does not.
+            let some_fit = offered.iter().any(|&column| fits(column));
+            extensions.extend(
+                offered.iter().zip(&*logs).filter(|(column, _)| !some_fit || fits(**column)).map(
+                    |(&column, log)| Extension {
+                        log_probability: hypothesis.log_probability + log,
+                        hypothesis: index,
+                        column,
+                    },
+                ),
+            );
+        }
+        let width = self.beam - beam.finished.len();
+        if width < extensions.len() {
+            extensions.select_nth_unstable_by(width, Extension::by_probability);
+            extensions.truncate(width);
+        }
+        extensions.sort_unstable_by(Extension::by_probability);
+        extensions
+    }
+}
+
+impl Beam<'_> {
+    /// Returns the decoder's input for each hypothesis.
+    fn inputs(&self) -> impl Iterator<Item = StepInput> {
+        self.hypotheses.iter().filter_map(|hypothesis| hypothesis.partial.input(self.index))
+    }
+
+    /// Returns, for each hypothesis, the row of the previous state that it continues.
+    fn parent_rows(&self) -> impl Iterator<Item = u32> {
+        self.hypotheses.iter().map(|hypothesis| hypothesis.parent_row)
+    }
+
+    /// Returns the finished programs, most probable first.
+    fn into_candidates(mut self) -> Vec<Candidate> {
+        self.finished.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
+        self.finished
+    }
+}
+
+/// Returns the distinct elements in order of first appearance, and for each element its index among them.
 fn distinct<T: Copy + Eq + Hash>(all: impl Iterator<Item = T>) -> (Vec<T>, Vec<u32>) {
-    let (mut different, mut place_of) = (Vec::new(), FxHashMap::default());
-    let places = all
-        .map(|one| {
-            *place_of.entry(one).or_insert_with(|| {
-                different.push(one);
+    let (mut different, mut index_of) = (Vec::new(), FxHashMap::default());
+    let indices = all
+        .map(|element| {
+            *index_of.entry(element).or_insert_with(|| {
+                different.push(element);
                 different.len() as u32 - 1
             })
         })
         .collect();
-    (different, places)
+    (different, indices)
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::scene::tests::cities_and_states;
-    use crate::{Model, ModelConfig, Parser, Scene, Surroundings, Vocabulary};
-    use xpr_lang::sql::{ColumnId, Literal, SqlEnvironment, TableId, Value};
-    use xpr_lang::{Environment, Language};
-    use xpr_nn::{Matrix, Random};
-
-    /// Whatever its weights are, a parser looks for Austin among cities only.
-    #[test]
-    fn words_are_looked_for_where_they_can_be() {
-        let language = cities_and_states();
-        let fixed = SqlEnvironment::new(&language);
-        let of_cities = ColumnId { table: TableId(0), column: 0 };
-        let austin =
-            Value { literal: Literal::text("austin"), phrase: "austin".into(), columns: vec![of_cities] };
-        let environment = fixed.with_values(&language, &[austin]);
-        let grammar = language.signatures().grammar(environment.items()).unwrap();
-        let vocabulary = Vocabulary::new(["austin".to_owned(), "where".to_owned()]);
-        let base = language.signatures().grammar(fixed.items()).unwrap();
-        let scene = Scene::new(base, &fixed, &vocabulary);
-        let shared = (0..fixed.items().len() as u32).collect();
-        let surroundings =
-            Surroundings { environment: Box::new(environment.clone()), grammar: grammar.clone(), shared };
-        let question = scene.question_in("where is austin", &vocabulary, surroundings);
-        for seed in 0..20 {
-            let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
-            let words = Matrix::zeros(vocabulary.words().len(), 8);
-            let model = Model::new(config, scene.clone(), words, Random::new(seed));
-            for candidate in model.candidates(&[&question], 64).remove(0) {
-                let text = language.write(&candidate.program, &grammar, &environment);
-                for nonsense in
-                    ["state.name = 'austin'", "SELECT 'austin'", "MAX('austin')", "WHERE 'austin'"]
-                {
-                    assert!(!text.contains(nonsense), "{text}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -3,7 +3,22 @@
 use rustc_hash::FxHashMap;
 use xpr_nn::{Matrix, Random};
 
-/// The words that have a vector of their own; all others share one.
+/// The word that stands for all words outside of the vocabulary.
+pub(crate) const UNKNOWN_WORD: &str = "<unknown>";
+
+/// The words that have their own vector. All other words share the vector of the unknown word.
+///
+/// A word's id is the row of its vector in the table of word vectors, so the same vocabulary must be used to make a
+/// model and its questions.
+///
+/// ```
+/// use xpr_parser::Vocabulary;
+///
+/// let vocabulary = Vocabulary::new(["city", "river", "city"].map(str::to_owned));
+/// assert_eq!(vocabulary.words(), ["<unknown>", "city", "river"]);
+/// assert_eq!(vocabulary.id("river"), 2);
+/// assert_eq!(vocabulary.id("lake"), Vocabulary::UNKNOWN);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vocabulary {
     words: Vec<String>,
@@ -11,15 +26,15 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The id of all words that are not listed.
+    /// The id of the unknown word.
     pub const UNKNOWN: u32 = 0;
 
-    /// With these words, in order; a word that comes again keeps its first place.
+    /// Returns the vocabulary of these words, with ids in their order. Repetitions are ignored.
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
-        let mut vocabulary = Vocabulary { words: vec!["<unknown>".to_owned()], ids: FxHashMap::default() };
+        let mut vocabulary = Vocabulary { words: vec![UNKNOWN_WORD.to_owned()], ids: FxHashMap::default() };
         for word in words {
             let id = vocabulary.words.len() as u32;
-            if !vocabulary.ids.contains_key(&word) && word != "<unknown>" {
+            if !vocabulary.ids.contains_key(&word) && word != UNKNOWN_WORD {
                 vocabulary.ids.insert(word.clone(), id);
                 vocabulary.words.push(word);
             }
@@ -27,22 +42,26 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// All words; the first stands for those that are not listed.
+    /// Returns all words in the order of their ids; the first is the unknown word.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// The id of a word.
+    /// Returns the id of a word, or [`Vocabulary::UNKNOWN`].
     pub fn id(&self, word: &str) -> u32 {
         self.ids.get(word).copied().unwrap_or(Vocabulary::UNKNOWN)
     }
 
-    /// Whether a word has a vector of its own.
+    /// Returns whether a word has its own vector.
     pub fn knows(&self, word: &str) -> bool {
         self.ids.contains_key(word)
     }
 
-    /// A table of vectors: the given ones, small random ones for words that have none.
+    /// Returns the table of word vectors, a row for each id. Words that are not in `vectors` get small random vectors;
+    /// each row has its own random stream.
+    ///
+    /// # Panics
+    /// Panics if a vector of `vectors` does not have `size` elements.
     pub fn table(&self, size: usize, vectors: &FxHashMap<String, Vec<f32>>, random: Random) -> Matrix {
         let mut table = Matrix::zeros(self.words.len(), size);
         for (row, word) in self.words.iter().enumerate() {

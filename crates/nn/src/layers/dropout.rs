@@ -1,19 +1,19 @@
-//! Each element 0 with probability p, else divided by 1 − p.
+//! `y = 0` with probability p, else `y = x / (1 − p)`, element by element.
 
 use super::Operation;
+use crate::backward::Backward;
 use crate::kernels::vectorized;
-use crate::tape::Backward;
 use crate::{Matrix, Tape, Var};
 
 struct Dropout {
     input: Var,
-    /// What each element was multiplied with.
+    /// The factor of each element: 0 or 1 / (1 − p).
     mask: Var,
 }
 
 vectorized! {
-    /// Multiplies each element with 0 or 1 / (1 − p), by a hash of key and position. In 32 bits, so that the hash
-    /// is computed for eight elements at once.
+    /// Multiplies each element with 0 or 1 / (1 − p), chosen by a hash of key and position. The hash has 32 bits, so
+    /// that it is computed for eight elements at once.
     fn drop_elements(data: &mut [f32], mask: &mut [f32], key: u64, probability: f32) {
         let threshold = (f64::from(probability) * 4_294_967_296.0) as u32;
         let scale = 1.0 / (1.0 - probability);
@@ -30,16 +30,17 @@ vectorized! {
 }
 
 impl Tape {
-    /// Drops elements while training.
+    /// Sets each element to 0 with this probability and scales the others up, so that the mean stays the same.
+    /// Returns `input` itself if the tape is not for training.
     pub fn dropout(&mut self, input: Var, probability: f32) -> Var {
         if !self.is_training() || probability <= 0.0 {
             return input;
         }
         let key = self.random().bits(0);
         let mut output = self.copy(input);
-        let mut mask = self.space(1, output.data().len());
+        let mut mask = self.buffer(1, output.data().len());
         drop_elements(output.data_mut(), mask.data_mut(), key, probability);
-        let mask = self.aside(mask);
+        let mask = self.push_leaf(mask);
         self.push(output, Dropout { input, mask })
     }
 }
@@ -55,19 +56,19 @@ impl Operation for Dropout {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
-    use crate::{Matrix, Parameters, Random, Tape};
+    use super::super::check::{check_input_gradients, random_matrix};
+    use crate::{Matrix, Random, Tape};
 
     #[test]
-    fn gradient() {
-        check(&mut Parameters::default(), &[random_matrix(3, 5)], |tape, _, inputs| {
+    fn gradient_matches_difference_quotients() {
+        check_input_gradients(&[random_matrix(3, 5)], |tape, inputs| {
             let dropped = tape.dropout(inputs[0], 0.4);
             tape.tanh(dropped)
         });
     }
 
     #[test]
-    fn the_share_is_right_and_the_mean_is_kept() {
+    fn the_right_share_is_dropped_and_the_mean_stays_the_same() {
         let mut tape = Tape::new(Random::new(3));
         let input = tape.input(Matrix::new(100, 100, vec![1.0; 10_000]));
         let output = tape.dropout(input, 0.25);

@@ -1,7 +1,7 @@
-//! Rows of a table, by index.
+//! Rows of a table, looked up by index: `y_i = table[index_i]`.
 
 use super::Operation;
-use crate::tape::Backward;
+use crate::backward::Backward;
 use crate::{Matrix, ParameterId, Parameters, Tape, Var};
 
 struct Embedding {
@@ -10,10 +10,10 @@ struct Embedding {
 }
 
 impl Tape {
-    /// The rows of `table` with these indices: `[indices, columns]`.
+    /// Returns the rows of `table` with these indices: `[indices, columns]`.
     pub fn embedding(&mut self, parameters: &Parameters, table: ParameterId, indices: &[u32]) -> Var {
         let value = parameters.value(table);
-        let mut output = self.space(indices.len(), value.columns());
+        let mut output = self.buffer(indices.len(), value.columns());
         for (row, &index) in indices.iter().enumerate() {
             output.row_mut(row).copy_from_slice(value.row(index as usize));
         }
@@ -42,15 +42,15 @@ impl Operation for Embedding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_gradients, random_matrix};
     use crate::{Init, Parameters};
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let mut parameters = Parameters::default();
         let table = parameters.add_table("sparse", random_matrix(4, 3));
         let dense = parameters.add("dense", 4, 3, Init::Normal(1.0));
-        check(&mut parameters, &[], |tape, parameters, _| {
+        check_gradients(&mut parameters, &[], |tape, parameters, _| {
             let one = tape.embedding(parameters, table, &[3, 0, 3]);
             let two = tape.embedding(parameters, dense, &[1, 1, 2]);
             let sum = tape.add(one, two);

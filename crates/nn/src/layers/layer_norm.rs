@@ -1,8 +1,8 @@
 //! `y = (x − mean) / √(variance + ε) · gain + bias`, row by row.
 
 use super::Operation;
+use crate::backward::Backward;
 use crate::kernels::vectorized;
-use crate::tape::Backward;
 use crate::{Matrix, ParameterId, Parameters, Tape, Var};
 
 const EPSILON: f32 = 1e-5;
@@ -11,11 +11,12 @@ struct LayerNorm {
     input: Var,
     gain: ParameterId,
     bias: ParameterId,
-    /// Mean and 1 / √(variance + ε) of each row.
+    /// The mean and 1 / √(variance + ε) of each row.
     moments: Vec<(f32, f32)>,
 }
 
 vectorized! {
+    /// Normalises one row; returns its mean and 1 / √(variance + ε).
     fn normalize(x: &[f32], gain: &[f32], bias: &[f32], y: &mut [f32]) -> (f32, f32) {
         let len = x.len() as f32;
         let mean = x.iter().sum::<f32>() / len;
@@ -29,8 +30,9 @@ vectorized! {
 }
 
 vectorized! {
-    /// `dx = scale · (g − mean(g) − n · mean(g · n))` with `g = dy · gain` and `n` the normalised row.
-    fn denormalize(x: &[f32], gain: &[f32], moments: &(f32, f32), dy: &mut [f32], dgain: &mut [f32], dbias: &mut [f32]) {
+    /// Turns the gradient `dy` of one row into `dx = scale · (g − mean(g) − n · mean(g · n))`, where `g = dy · gain`
+    /// and `n` is the normalised row. Adds to the gradients of gain and bias.
+    fn normalize_backward(x: &[f32], gain: &[f32], moments: &(f32, f32), dy: &mut [f32], dgain: &mut [f32], dbias: &mut [f32]) {
         let (mean, scale) = *moments;
         let len = x.len() as f32;
         let (mut sum, mut product) = (0.0, 0.0);
@@ -49,7 +51,7 @@ vectorized! {
     }
 }
 
-/// The layer on matrices; gives the moments of each row.
+/// Computes the layer on matrices; returns the mean and 1 / √(variance + ε) of each row.
 pub(super) fn layer_norm(
     parameters: &Parameters,
     x: &Matrix,
@@ -62,7 +64,7 @@ pub(super) fn layer_norm(
 }
 
 impl Tape {
-    /// Each row with mean 0 and variance 1, then scaled and shifted.
+    /// Normalises each row to mean 0 and variance 1, then multiplies with `gain` and adds `bias`.
     pub fn layer_norm(
         &mut self,
         parameters: &Parameters,
@@ -71,7 +73,7 @@ impl Tape {
         bias: ParameterId,
     ) -> Var {
         let (rows, columns) = (self.value(input).rows(), self.value(input).columns());
-        let mut output = self.space(rows, columns);
+        let mut output = self.buffer(rows, columns);
         let moments = layer_norm(parameters, self.value(input), gain, bias, &mut output);
         self.push(output, LayerNorm { input, gain, bias, moments })
     }
@@ -83,7 +85,14 @@ impl Operation for LayerNorm {
         let gain = back.parameters.value(self.gain).data();
         let (mut to_gain, mut to_bias) = (vec![0.0; gain.len()], vec![0.0; gain.len()]);
         for (row, moments) in self.moments.iter().enumerate() {
-            denormalize(input.row(row), gain, moments, gradient.row_mut(row), &mut to_gain, &mut to_bias);
+            normalize_backward(
+                input.row(row),
+                gain,
+                moments,
+                gradient.row_mut(row),
+                &mut to_gain,
+                &mut to_bias,
+            );
         }
         back.gradients.add(self.gain, &to_gain);
         back.gradients.add(self.bias, &to_bias);
@@ -93,15 +102,15 @@ impl Operation for LayerNorm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_gradients, random_matrix};
     use crate::{Init, Parameters};
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let mut parameters = Parameters::default();
         let gain = parameters.add("gain", 1, 6, Init::Normal(1.0));
         let bias = parameters.add("bias", 1, 6, Init::Normal(1.0));
-        check(&mut parameters, &[random_matrix(3, 6)], |tape, parameters, inputs| {
+        check_gradients(&mut parameters, &[random_matrix(3, 6)], |tape, parameters, inputs| {
             tape.layer_norm(parameters, inputs[0], gain, bias)
         });
     }

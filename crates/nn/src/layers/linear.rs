@@ -1,8 +1,8 @@
-//! `y = x W + b`
+//! `y = x W + b`, row by row.
 
 use super::Operation;
+use crate::backward::{Backward, Factor};
 use crate::kernels::add_assign;
-use crate::tape::{Backward, Source};
 use crate::{Matrix, ParameterId, Parameters, Tape, Var};
 
 struct Linear {
@@ -11,7 +11,7 @@ struct Linear {
     bias: Option<ParameterId>,
 }
 
-/// `y = x W + b` on matrices.
+/// Computes `y = x W + b` on matrices.
 pub(super) fn linear(
     parameters: &Parameters,
     x: &Matrix,
@@ -29,7 +29,7 @@ pub(super) fn linear(
 }
 
 impl Tape {
-    /// `x W + b`, row by row: `[rows, in] → [rows, out]`.
+    /// Returns `x W + b`: `[rows, in] → [rows, out]`.
     pub fn linear(
         &mut self,
         parameters: &Parameters,
@@ -37,7 +37,7 @@ impl Tape {
         weight: ParameterId,
         bias: Option<ParameterId>,
     ) -> Var {
-        let mut output = self.space(self.value(input).rows(), parameters.value(weight).columns());
+        let mut output = self.buffer(self.value(input).rows(), parameters.value(weight).columns());
         linear(parameters, self.value(input), weight, bias, &mut output);
         self.push(output, Linear { input, weight, bias })
     }
@@ -46,30 +46,26 @@ impl Tape {
 impl Operation for Linear {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
         if let Some(bias) = self.bias {
-            let mut sum = vec![0.0; gradient.columns()];
-            for row in 0..gradient.rows() {
-                add_assign(&mut sum, gradient.row(row));
-            }
-            back.gradients.add(bias, &sum);
+            back.gradients.add_row_sum(bias, &gradient);
         }
-        let to_input = back.through(self.weight, &gradient);
+        let to_input = back.input_gradient(self.weight, &gradient);
         back.add(self.input, to_input);
-        let gradient = back.keep(gradient);
-        back.weight(self.weight, Source::Value(self.input), gradient);
+        let gradient = back.store(gradient);
+        back.use_weight(self.weight, Factor::Value(self.input), gradient);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_gradients, random_matrix};
     use crate::{Init, Parameters};
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let mut parameters = Parameters::default();
         let weight = parameters.add("weight", 3, 4, Init::Xavier);
         let bias = parameters.add("bias", 1, 4, Init::Normal(1.0));
-        check(&mut parameters, &[random_matrix(5, 3)], |tape, parameters, inputs| {
+        check_gradients(&mut parameters, &[random_matrix(5, 3)], |tape, parameters, inputs| {
             let once = tape.linear(parameters, inputs[0], weight, Some(bias));
             let half = tape.rows(inputs[0], &[0, 2]);
             // A second use of the same weight.

@@ -5,16 +5,16 @@
 //! c ← f c + i g    h ← o tanh c
 //! ```
 //!
-//! [`Tape::lstm`] runs whole sequences: what comes from the inputs is one product for all steps, and the sequences
-//! step side by side. [`Tape::lstm_cell`] is one step, for recurrences whose input depends on the last output.
+//! [`Tape::lstm`] runs whole sequences: `x W_x` is one product for all steps, and `h W_h` one product per step for all
+//! sequences. [`Tape::lstm_cell`] is one step, for recurrences whose input depends on the previous output.
 
 use super::Operation;
+use crate::backward::{Backward, Factor};
 use crate::kernels::{add_assign, sigmoid, tanh, vectorized};
-use crate::tape::{Backward, Source};
 use crate::{Matrix, ParameterId, Parameters, Tape, Var};
 
 vectorized! {
-    /// One step of one row: gates before activation become gates after it; `h` and `c` are written.
+    /// Computes one step of one row: activates the gates in place and writes `h` and `c`.
     pub(crate) fn cell(gates: &mut [f32], c_before: &[f32], h: &mut [f32], c: &mut [f32]) {
         let size = h.len();
         let (i, rest) = gates.split_at_mut(size);
@@ -33,9 +33,9 @@ vectorized! {
 }
 
 vectorized! {
-    /// Back through one step of one row: from the gradients of `h` and `c` to those of the gates before activation;
-    /// `dc` becomes the gradient of the `c` before.
-    fn cell_back(gates: &[f32], c_before: &[f32], c: &[f32], dh: &[f32], dc: &mut [f32], dgates: &mut [f32]) {
+    /// Computes the gradients of one step of one row: from those of `h` and `c` to those of the gates before
+    /// activation. `dc` becomes the gradient of `c_before`.
+    fn cell_backward(gates: &[f32], c_before: &[f32], c: &[f32], dh: &[f32], dc: &mut [f32], dgates: &mut [f32]) {
         let size = c.len();
         let (di, rest) = dgates.split_at_mut(size);
         let (df, rest) = rest.split_at_mut(size);
@@ -58,27 +58,29 @@ vectorized! {
 /// The parameters of an LSTM.
 #[derive(Clone, Copy, Debug)]
 pub struct LstmParameters {
-    /// From input to gates.
+    /// The weight from the input to the gates.
     pub input: ParameterId,
-    /// From the last output to gates.
+    /// The weight from the previous output to the gates.
     pub hidden: ParameterId,
-    /// Of the gates.
+    /// The bias of the gates.
     pub bias: ParameterId,
 }
 
-struct Sequences {
+struct LstmSequences {
     input: Var,
     lstm: LstmParameters,
-    /// For each step, the rows of the sequences that have it, and the row each had before.
+    /// For each step, the rows that the sequences visit in it, each with the row visited before.
     steps: Vec<Vec<(u32, Option<u32>)>>,
-    /// After activation.
+    /// The gates after activation.
     gates: Var,
+    /// The values of `c`.
     cells: Var,
 }
 
 impl Tape {
-    /// Runs sequences of rows, each given as the rows it visits in order; longest first. The output of a step stands
-    /// in the row of its input; rows that no sequence visits stay 0.
+    /// Runs an LSTM over sequences of rows. A sequence is a list of row indices in the order it visits them.
+    /// Row `i` of the result is the output of the step that visits row `i` of the input, and 0 if no sequence visits
+    /// it.
     pub fn lstm(
         &mut self,
         parameters: &Parameters,
@@ -89,15 +91,15 @@ impl Tape {
         let size = parameters.value(lstm.hidden).rows();
         let rows = self.value(input).rows();
         let steps = steps(sequences);
-        let mut gates = self.space(rows, 4 * size);
+        let mut gates = self.buffer(rows, 4 * size);
         super::linear::linear(parameters, self.value(input), lstm.input, Some(lstm.bias), &mut gates);
-        let mut output = self.space(rows, size);
+        let mut output = self.buffer(rows, size);
         output.data_mut().fill(0.0);
-        let mut cells = self.space(rows, size);
+        let mut cells = self.buffer(rows, size);
         cells.data_mut().fill(0.0);
 
-        let mut before = self.space(sequences.len(), size);
-        let mut recurrent = self.space(sequences.len(), 4 * size);
+        let mut before = self.buffer(sequences.len(), size);
+        let mut recurrent = self.buffer(sequences.len(), 4 * size);
         let zeros = vec![0.0; size];
         let mut c_before = vec![0.0; size];
         for step in &steps {
@@ -122,28 +124,28 @@ impl Tape {
                 cell(gates.row_mut(row), &c_before, output.row_mut(row), cells.row_mut(row));
             }
         }
-        for space in [before, recurrent] {
-            self.release(space);
-        }
-        let (gates, cells) = (self.aside(gates), self.aside(cells));
-        self.push(output, Sequences { input, lstm, steps, gates, cells })
+        self.release(before);
+        self.release(recurrent);
+        let (gates, cells) = (self.push_leaf(gates), self.push_leaf(cells));
+        self.push(output, LstmSequences { input, lstm, steps, gates, cells })
     }
 
-    /// One step: gates before activation `[rows, 4 size]` and the `c` before `[rows, size]` give `[h, c]` side by side.
+    /// Runs one step. From the gates before activation `[rows, 4 size]` and the previous `c` `[rows, size]`, it returns
+    /// the new `h` and `c` side by side: `[rows, 2 size]`.
     pub fn lstm_cell(&mut self, gates: Var, c_before: Var) -> Var {
         let (rows, size) = (self.value(c_before).rows(), self.value(c_before).columns());
         let mut activated = self.copy(gates);
-        let mut output = self.space(rows, 2 * size);
+        let mut output = self.buffer(rows, 2 * size);
         for row in 0..rows {
             let (h, c) = output.row_mut(row).split_at_mut(size);
             cell(activated.row_mut(row), self.value(c_before).row(row), h, c);
         }
-        let activated = self.aside(activated);
-        self.push(output, Cell { gates, c_before, activated })
+        let activated = self.push_leaf(activated);
+        self.push(output, LstmCell { gates, c_before, activated })
     }
 }
 
-/// For each step, the rows that take it and the rows before.
+/// Returns, for each step, the rows that the sequences visit in it, each with the row visited before.
 fn steps(sequences: &[Vec<u32>]) -> Vec<Vec<(u32, Option<u32>)>> {
     let longest = sequences.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)
@@ -157,7 +159,7 @@ fn steps(sequences: &[Vec<u32>]) -> Vec<Vec<(u32, Option<u32>)>> {
         .collect()
 }
 
-impl Operation for Sequences {
+impl Operation for LstmSequences {
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix) {
         let (output, gates, cells) = (back.value(output), back.value(self.gates), back.value(self.cells));
         let (rows, size) = (output.rows(), output.columns());
@@ -168,11 +170,11 @@ impl Operation for Sequences {
         let zeros = vec![0.0; size];
         for step in self.steps.iter().rev() {
             let active = step.len();
-            let mut step_gates = back.space(active, 4 * size);
+            let mut step_gates = back.buffer(active, 4 * size);
             for (index, &(row, row_before)) in step.iter().enumerate() {
                 let row = row as usize;
                 let c_before = row_before.map_or(zeros.as_slice(), |before| cells.row(before as usize));
-                cell_back(
+                cell_backward(
                     gates.row(row),
                     c_before,
                     cells.row(row),
@@ -183,7 +185,7 @@ impl Operation for Sequences {
                 dgates.row_mut(row).copy_from_slice(step_gates.row(index));
             }
             if step.iter().any(|(_, before)| before.is_some()) {
-                let to_before = back.through(self.lstm.hidden, &step_gates);
+                let to_before = back.input_gradient(self.lstm.hidden, &step_gates);
                 for (index, &(row, row_before)) in step.iter().enumerate() {
                     if let Some(row_before) = row_before.map(|row| row as usize) {
                         add_assign(dh.row_mut(row_before), to_before.row(index));
@@ -199,36 +201,32 @@ impl Operation for Sequences {
         back.release(dh);
         back.release(dc);
 
-        let mut to_bias = vec![0.0; 4 * size];
-        for row in 0..rows {
-            add_assign(&mut to_bias, dgates.row(row));
-        }
-        back.gradients.add(self.lstm.bias, &to_bias);
-        let to_input = back.through(self.lstm.input, &dgates);
+        back.gradients.add_row_sum(self.lstm.bias, &dgates);
+        let to_input = back.input_gradient(self.lstm.input, &dgates);
         back.add(self.input, to_input);
-        let (dgates, before) = (back.keep(dgates), back.keep(before));
-        back.weight(self.lstm.input, Source::Value(self.input), dgates);
-        back.weight(self.lstm.hidden, before, dgates);
+        let (dgates, before) = (back.store(dgates), back.store(before));
+        back.use_weight(self.lstm.input, Factor::Value(self.input), dgates);
+        back.use_weight(self.lstm.hidden, before, dgates);
     }
 }
 
-struct Cell {
+struct LstmCell {
     gates: Var,
     c_before: Var,
     /// The gates after activation.
     activated: Var,
 }
 
-impl Operation for Cell {
+impl Operation for LstmCell {
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix) {
         let (output, c_before) = (back.value(output), back.value(self.c_before));
         let activated = back.value(self.activated);
         let (rows, size) = (c_before.rows(), c_before.columns());
-        let mut dgates = back.space(rows, 4 * size);
-        let mut dc = back.space(rows, size);
+        let mut dgates = back.buffer(rows, 4 * size);
+        let mut dc = back.buffer(rows, size);
         for row in 0..rows {
             dc.row_mut(row).copy_from_slice(&gradient.row(row)[size..]);
-            cell_back(
+            cell_backward(
                 activated.row(row),
                 c_before.row(row),
                 &output.row(row)[size..],
@@ -245,7 +243,7 @@ impl Operation for Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_gradients, check_input_gradients, random_matrix};
     use super::*;
     use crate::Init;
 
@@ -260,24 +258,24 @@ mod tests {
     }
 
     #[test]
-    fn gradient_of_sequences() {
+    fn gradient_of_sequences_matches_difference_quotients() {
         let (mut parameters, lstm) = parameters(3, 2);
-        // Two sequences of different length, one backwards, and a row that neither visits.
+        // Two sequences of different lengths, one backwards; neither visits row 3.
         let sequences = [vec![0, 1, 2], vec![5, 4]];
-        check(&mut parameters, &[random_matrix(6, 3)], |tape, parameters, inputs| {
+        check_gradients(&mut parameters, &[random_matrix(6, 3)], |tape, parameters, inputs| {
             tape.lstm(parameters, inputs[0], lstm, &sequences)
         });
     }
 
     #[test]
-    fn gradient_of_a_cell() {
-        check(&mut Parameters::default(), &[random_matrix(3, 8), random_matrix(3, 2)], |tape, _, inputs| {
+    fn gradient_of_a_cell_matches_difference_quotients() {
+        check_input_gradients(&[random_matrix(3, 8), random_matrix(3, 2)], |tape, inputs| {
             tape.lstm_cell(inputs[0], inputs[1])
         });
     }
 
     #[test]
-    fn a_sequence_is_its_cells() {
+    fn a_sequence_equals_its_cells_one_by_one() {
         let (parameters, lstm) = parameters(3, 2);
         let mut tape = Tape::new(crate::Random::new(0));
         let input = tape.input(random_matrix(2, 3));

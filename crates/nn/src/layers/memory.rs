@@ -1,22 +1,21 @@
-//! Looking at a memory: attention of single rows to a segment of others, and pointing to its rows.
+//! Attention from single rows to segments of a memory, and pointer scores for the rows of a segment.
 //!
 //! ```text
-//! α = softmax_j q · k_j / √d        z = Σ_j α_j v_j            (each head by itself)
-//! s_j = q · k_j / √d                                            (pointing: the scores themselves)
+//! α = softmax_j q · k_j / √d        z = Σ_j α_j v_j            (attention, for each head)
+//! s_j = q · k_j / √d                                            (pointer scores)
 //! ```
 
 use super::Operation;
-use super::relation_attention::softmax_back;
-use crate::kernels::{add_scaled, dot, softmax};
-use crate::tape::Backward;
+use crate::backward::Backward;
+use crate::kernels::{add_scaled, dot, softmax, softmax_backward};
 use crate::{Matrix, Tape, Var};
 
-/// A run of rows of a memory.
+/// A range of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The first row.
     pub start: usize,
-    /// How many.
+    /// The number of rows.
     pub len: usize,
 }
 
@@ -26,11 +25,11 @@ struct MemoryAttention {
     values: Var,
     heads: usize,
     segments: Vec<Segment>,
-    /// For each row and head, the probability of each row of its segment.
+    /// For each row and head, the attention probabilities of the rows of its segment.
     probabilities: Var,
 }
 
-/// Attention of each row of `query` to its segment, written to `output`, and the probabilities.
+/// Computes the attention of each row of `query` to its segment; writes the result and the probabilities.
 pub(super) fn memory_attention(
     query: &Matrix,
     (keys, values): (&Matrix, &Matrix),
@@ -60,7 +59,8 @@ pub(super) fn memory_attention(
     }
 }
 
-/// The scores of each row of `query` for the rows of its segment: `[rows, longest segment]`, 0 beyond a segment's end.
+/// Computes the scores of each row of `query` for the rows of its segment: `[rows, longest segment]`, 0 after the end
+/// of a shorter segment.
 pub(super) fn pointer_scores(query: &Matrix, keys: &Matrix, segments: &[Segment], output: &mut Matrix) {
     let scale = 1.0 / (query.columns() as f32).sqrt();
     for (row, segment) in segments.iter().enumerate() {
@@ -72,14 +72,14 @@ pub(super) fn pointer_scores(query: &Matrix, keys: &Matrix, segments: &[Segment]
     }
 }
 
-struct Pointer {
+struct PointerScores {
     query: Var,
     keys: Var,
     segments: Vec<Segment>,
 }
 
 impl Tape {
-    /// Multi-head attention of each row of `query` to a segment of `keys` and `values`.
+    /// Returns the multi-head attention of each row of `query` to its segment of the rows of `keys` and `values`.
     pub fn memory_attention(
         &mut self,
         query: Var,
@@ -89,22 +89,23 @@ impl Tape {
         segments: &[Segment],
     ) -> Var {
         let (rows, columns) = (self.value(query).rows(), self.value(query).columns());
-        let mut output = self.space(rows, columns);
-        let mut probabilities = self.space(1, segments.iter().map(|segment| heads * segment.len).sum());
+        let mut output = self.buffer(rows, columns);
+        let mut probabilities = self.buffer(1, segments.iter().map(|segment| heads * segment.len).sum());
         let memory = (self.value(keys), self.value(values));
         let results = (&mut output, probabilities.data_mut());
         memory_attention(self.value(query), memory, heads, segments, results);
-        let probabilities = self.aside(probabilities);
+        let probabilities = self.push_leaf(probabilities);
         let segments = segments.to_vec();
         self.push(output, MemoryAttention { query, keys, values, heads, segments, probabilities })
     }
 
-    /// The scores of each row of `query` for the rows of a segment of `keys`: `[rows, longest segment]`, 0 beyond its end.
+    /// Returns the scores of each row of `query` for its segment of the rows of `keys`: `[rows, longest segment]`, 0
+    /// after the end of a shorter segment.
     pub fn pointer_scores(&mut self, query: Var, keys: Var, segments: &[Segment]) -> Var {
         let longest = segments.iter().map(|segment| segment.len).max().unwrap_or(0);
-        let mut output = self.space(self.value(query).rows(), longest);
+        let mut output = self.buffer(self.value(query).rows(), longest);
         pointer_scores(self.value(query), self.value(keys), segments, &mut output);
-        self.push(output, Pointer { query, keys, segments: segments.to_vec() })
+        self.push(output, PointerScores { query, keys, segments: segments.to_vec() })
     }
 }
 
@@ -116,9 +117,8 @@ impl Operation for MemoryAttention {
         let mut to_query = back.zeros(query.rows(), query.columns());
         let mut scores = Vec::new();
         let mut start = 0;
-        // Keys and values of one row at a time: two passes, since both gradients live in `back`.
         let all_probabilities = back.value(self.probabilities).data();
-        let mut all_scores = back.space(1, all_probabilities.len());
+        let mut all_scores = back.buffer(1, all_probabilities.len());
         for (row, segment) in self.segments.iter().enumerate() {
             for head in 0..self.heads {
                 let columns = head * size..(head + 1) * size;
@@ -129,7 +129,7 @@ impl Operation for MemoryAttention {
                     (0..segment.len)
                         .map(|index| dot(gradient, &values.row(segment.start + index)[columns.clone()])),
                 );
-                softmax_back(probabilities, &mut scores, scale);
+                softmax_backward(probabilities, &mut scores, scale);
                 let to_query = &mut to_query.row_mut(row)[columns.clone()];
                 for (index, &score) in scores.iter().enumerate() {
                     add_scaled(to_query, score, &keys.row(segment.start + index)[columns.clone()]);
@@ -138,16 +138,23 @@ impl Operation for MemoryAttention {
                 start += segment.len;
             }
         }
-        scatter(back.gradient_mut(self.values), &gradient, &self.segments, self.heads, all_probabilities);
-        scatter(back.gradient_mut(self.keys), query, &self.segments, self.heads, all_scores.data());
+        // `back` owns the gradients of keys and values, so they are updated one after the other.
+        add_to_segments(
+            back.gradient_mut(self.values),
+            &gradient,
+            &self.segments,
+            self.heads,
+            all_probabilities,
+        );
+        add_to_segments(back.gradient_mut(self.keys), query, &self.segments, self.heads, all_scores.data());
         back.release(all_scores);
         back.release(gradient);
         back.add(self.query, to_query);
     }
 }
 
-/// Adds each row of `from`, weighted, to the rows of its segment, each head by itself.
-fn scatter(to: &mut Matrix, from: &Matrix, segments: &[Segment], heads: usize, weights: &[f32]) {
+/// Adds each row of `from`, weighted, to the rows of its segment, separately for each head.
+fn add_to_segments(to: &mut Matrix, from: &Matrix, segments: &[Segment], heads: usize, weights: &[f32]) {
     let size = from.columns() / heads;
     let mut start = 0;
     for (row, segment) in segments.iter().enumerate() {
@@ -162,7 +169,7 @@ fn scatter(to: &mut Matrix, from: &Matrix, segments: &[Segment], heads: usize, w
     }
 }
 
-impl Operation for Pointer {
+impl Operation for PointerScores {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
         let (query, keys) = (back.value(self.query), back.value(self.keys));
         let scale = 1.0 / (query.columns() as f32).sqrt();
@@ -193,25 +200,24 @@ impl Operation for Pointer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_input_gradients, random_matrix};
     use super::*;
-    use crate::Parameters;
 
     const SEGMENTS: [Segment; 3] =
         [Segment { start: 0, len: 3 }, Segment { start: 2, len: 2 }, Segment { start: 0, len: 3 }];
 
     #[test]
-    fn gradient_of_attention() {
+    fn gradient_of_attention_matches_difference_quotients() {
         let inputs = [random_matrix(3, 4), random_matrix(5, 4), random_matrix(5, 4)];
-        check(&mut Parameters::default(), &inputs, |tape, _, inputs| {
+        check_input_gradients(&inputs, |tape, inputs| {
             tape.memory_attention(inputs[0], inputs[1], inputs[2], 2, &SEGMENTS)
         });
     }
 
     #[test]
-    fn gradient_of_pointing() {
+    fn gradient_of_pointer_scores_matches_difference_quotients() {
         let inputs = [random_matrix(3, 4), random_matrix(5, 4)];
-        check(&mut Parameters::default(), &inputs, |tape, _, inputs| {
+        check_input_gradients(&inputs, |tape, inputs| {
             let scores = tape.pointer_scores(inputs[0], inputs[1], &SEGMENTS);
             tape.tanh(scores)
         });

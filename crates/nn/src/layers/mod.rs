@@ -1,4 +1,4 @@
-//! The layers, one a file: the formula, forward, backward.
+//! The layers, one file each: formula, forward pass, backward pass and gradient check.
 
 mod dropout;
 mod embedding;
@@ -17,12 +17,12 @@ pub use memory::Segment;
 pub use relation_attention::Relations;
 pub use softmax::{Choice, log_softmax};
 
-use crate::Matrix;
-use crate::tape::{Backward, Var};
+use crate::backward::Backward;
+use crate::{Matrix, Var};
 
-/// Something on a tape that can be gone back through.
+/// An operation on a tape.
 pub(crate) trait Operation: Send + Sync {
-    /// Adds to the gradients of what it was computed from, given the gradient of what it computed.
+    /// Adds to the gradients of the operation's inputs, given the gradient of its output.
     fn backward(&self, back: &mut Backward<'_>, output: Var, gradient: Matrix);
 }
 

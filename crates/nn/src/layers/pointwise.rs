@@ -1,8 +1,8 @@
-//! Element by element: `x + y`, `max(x, 0)`, `tanh x`, and columns put together or taken apart.
+//! Element-wise `x + y`, `max(x, 0)` and `tanh x`, and concatenation and slicing of columns.
 
 use super::Operation;
+use crate::backward::Backward;
 use crate::kernels::{add_assign, tanh, vectorized};
-use crate::tape::Backward;
 use crate::{Matrix, Tape, Var};
 
 vectorized! {
@@ -15,8 +15,8 @@ vectorized! {
 }
 
 vectorized! {
-    /// `max(x, 0)`
-    pub(crate) fn relu_in_place(x: &mut [f32]) {
+    /// `x = max(x, 0)`
+    fn relu_in_place(x: &mut [f32]) {
         for x in x {
             *x = x.max(0.0);
         }
@@ -24,7 +24,8 @@ vectorized! {
 }
 
 vectorized! {
-    pub(crate) fn tanh_in_place(x: &mut [f32]) {
+    /// `x = tanh x`
+    fn tanh_in_place(x: &mut [f32]) {
         for x in x {
             *x = tanh(*x);
         }
@@ -35,36 +36,37 @@ struct Add(Var, Var);
 struct Relu(Var);
 struct Tanh(Var);
 struct ConcatColumns(Vec<Var>);
-struct Columns(Var, usize);
+/// The input and the first column taken from it.
+struct SliceColumns(Var, usize);
 
 impl Tape {
-    /// `x + y`
+    /// Returns `x + y`.
     pub fn add(&mut self, left: Var, right: Var) -> Var {
         let (rows, columns) = (self.value(left).rows(), self.value(left).columns());
-        let mut sum = self.space(rows, columns);
+        let mut sum = self.buffer(rows, columns);
         add_into(self.value(left).data(), self.value(right).data(), sum.data_mut());
         self.push(sum, Add(left, right))
     }
 
-    /// `max(x, 0)`
+    /// Returns `max(x, 0)`.
     pub fn relu(&mut self, input: Var) -> Var {
         let mut output = self.copy(input);
         relu_in_place(output.data_mut());
         self.push(output, Relu(input))
     }
 
-    /// `tanh x`
+    /// Returns `tanh x`.
     pub fn tanh(&mut self, input: Var) -> Var {
         let mut output = self.copy(input);
         tanh_in_place(output.data_mut());
         self.push(output, Tanh(input))
     }
 
-    /// Side by side.
+    /// Returns matrices with the same number of rows side by side.
     pub fn concat_columns(&mut self, parts: &[Var]) -> Var {
         let rows = self.value(parts[0]).rows();
         let columns = parts.iter().map(|&part| self.value(part).columns()).sum();
-        let mut output = self.space(rows, columns);
+        let mut output = self.buffer(rows, columns);
         let mut start = 0;
         for &part in parts {
             let part = self.value(part);
@@ -76,19 +78,20 @@ impl Tape {
         self.push(output, ConcatColumns(parts.to_vec()))
     }
 
-    /// Some of the columns, from `start` on.
+    /// Returns `count` columns, starting at column `start`.
     pub fn columns(&mut self, input: Var, start: usize, count: usize) -> Var {
         let rows = self.value(input).rows();
-        let mut output = self.space(rows, count);
+        let mut output = self.buffer(rows, count);
         for row in 0..rows {
             output.row_mut(row).copy_from_slice(&self.value(input).row(row)[start..start + count]);
         }
-        self.push(output, Columns(input, start))
+        self.push(output, SliceColumns(input, start))
     }
 
+    /// Returns a copy of a value that is not on the tape.
     pub(crate) fn copy(&mut self, input: Var) -> Matrix {
         let (rows, columns) = (self.value(input).rows(), self.value(input).columns());
-        let mut copy = self.space(rows, columns);
+        let mut copy = self.buffer(rows, columns);
         copy.data_mut().copy_from_slice(self.value(input).data());
         copy
     }
@@ -96,7 +99,7 @@ impl Tape {
 
 impl Operation for Add {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
-        let mut copy = back.space(gradient.rows(), gradient.columns());
+        let mut copy = back.buffer(gradient.rows(), gradient.columns());
         copy.data_mut().copy_from_slice(gradient.data());
         back.add(self.0, copy);
         back.add(self.1, gradient);
@@ -126,7 +129,7 @@ impl Operation for ConcatColumns {
         let mut start = 0;
         for &part in &self.0 {
             let columns = back.value(part).columns();
-            let mut to_part = back.space(gradient.rows(), columns);
+            let mut to_part = back.buffer(gradient.rows(), columns);
             for row in 0..gradient.rows() {
                 to_part.row_mut(row).copy_from_slice(&gradient.row(row)[start..start + columns]);
             }
@@ -137,7 +140,7 @@ impl Operation for ConcatColumns {
     }
 }
 
-impl Operation for Columns {
+impl Operation for SliceColumns {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
         let sum = back.gradient_mut(self.0);
         for row in 0..gradient.rows() {
@@ -149,13 +152,12 @@ impl Operation for Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
-    use crate::Parameters;
+    use super::super::check::{check_input_gradients, random_matrix};
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let inputs = [random_matrix(3, 4), random_matrix(3, 4)];
-        check(&mut Parameters::default(), &inputs, |tape, _, inputs| {
+        check_input_gradients(&inputs, |tape, inputs| {
             let sum = tape.add(inputs[0], inputs[1]);
             let (relu, tanh) = (tape.relu(sum), tape.tanh(sum));
             let all = tape.concat_columns(&[relu, tanh, inputs[1]]);

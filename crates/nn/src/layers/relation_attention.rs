@@ -1,26 +1,27 @@
-//! Self-attention that knows how its elements relate.
+//! Relation-aware self-attention: each pair of elements has a kind of relation, and each kind has a key and a value.
 //!
 //! ```text
 //! e_ij = q_i · (k_j + K[r_ij]) / √d      α_i = softmax_j e_ij      z_i = Σ_j α_ij (v_j + V[r_ij])
 //! ```
 //!
-//! Relations are factorised: `q_i · K[r]` is computed once a relation kind and gathered, and on the way out the
-//! probabilities of each kind are added up before they meet `V[r]`. There is never a vector a pair.
+//! Relations are factorised: `q_i · K[r]` is computed once for each kind `r` and looked up for each pair, and the
+//! probabilities of each kind are added up before they are multiplied with `V[r]`. No vector is ever computed for a
+//! pair.
 
 use super::Operation;
-use crate::kernels::{softmax, vectorized};
-use crate::tape::Backward;
+use crate::backward::Backward;
+use crate::kernels::{softmax, softmax_backward, vectorized};
 use crate::{Matrix, ParameterId, Parameters, Tape, Var, View, ViewMut, gemm};
 use std::sync::Arc;
 
-/// A sequence of rows that attend to each other.
+/// A sequence of rows that attend to each other, and their relations.
 #[derive(Clone, Debug)]
 pub struct Relations {
     /// The first row.
     pub start: usize,
-    /// How many rows.
+    /// The number of rows.
     pub len: usize,
-    /// The kind of relation from each row to each row, row by row.
+    /// The kind of relation from each row to each row: `[len, len]`.
     pub kinds: Arc<[u8]>,
 }
 
@@ -32,35 +33,55 @@ struct RelationAttention {
     value_table: ParameterId,
     heads: usize,
     sequences: Vec<Relations>,
-    /// For each sequence and head, `[len, len]` probabilities.
+    /// For each sequence and head, the attention probabilities: `[len, len]`.
     probabilities: Var,
-    /// For each row and head, the probability that goes to each kind of relation.
+    /// For each row and head, the total probability of each kind of relation: `[rows × heads, kinds]`.
     by_kind: Var,
 }
 
 vectorized! {
-    /// Adds what relations contribute to a row of scores, and scales.
-    fn gather(scores: &mut [f32], kinds: &[u8], by_kind: &[f32], scale: f32) {
+    /// Adds the score of its relation to each element of a row, then multiplies with `scale`.
+    fn add_relation_scores(scores: &mut [f32], kinds: &[u8], by_kind: &[f32], scale: f32) {
         for (score, &kind) in scores.iter_mut().zip(kinds) {
             *score = (*score + by_kind[kind as usize]) * scale;
         }
     }
 }
 
-/// Adds each row of a square block up by kind; the sums of the next row are a stride further. Four rows side by side: additions
-/// to one sum wait for each other, those to sums of different rows do not.
-fn scatter(block: &[f32], kinds: &[u8], len: usize, by_kind: &mut [f32], stride: usize) {
+/// Adds up each row of a square block by kind; the sums of successive rows are `stride` apart.
+///
+/// Four rows are summed at the same time, because additions to the same sum have to wait for each other.
+fn sum_by_kind(block: &[f32], kinds: &[u8], len: usize, by_kind: &mut [f32], stride: usize) {
     let quads = len / 4 * 4;
     for row in (0..quads).step_by(4) {
-        add_up::<4>(&block[row * len..], &kinds[row * len..], len, &mut by_kind[row * stride..], stride);
+        sum_rows_by_kind::<4>(
+            &block[row * len..],
+            &kinds[row * len..],
+            len,
+            &mut by_kind[row * stride..],
+            stride,
+        );
     }
     for row in quads..len {
-        add_up::<1>(&block[row * len..], &kinds[row * len..], len, &mut by_kind[row * stride..], stride);
+        sum_rows_by_kind::<1>(
+            &block[row * len..],
+            &kinds[row * len..],
+            len,
+            &mut by_kind[row * stride..],
+            stride,
+        );
     }
 }
 
+/// Adds up `ROWS` rows by kind.
 #[inline(always)]
-fn add_up<const ROWS: usize>(block: &[f32], kinds: &[u8], len: usize, by_kind: &mut [f32], stride: usize) {
+fn sum_rows_by_kind<const ROWS: usize>(
+    block: &[f32],
+    kinds: &[u8],
+    len: usize,
+    by_kind: &mut [f32],
+    stride: usize,
+) {
     let rows: [(&[f32], &[u8]); ROWS] =
         std::array::from_fn(|row| (&block[row * len..][..len], &kinds[row * len..][..len]));
     for column in 0..len {
@@ -71,9 +92,9 @@ fn add_up<const ROWS: usize>(block: &[f32], kinds: &[u8], len: usize, by_kind: &
 }
 
 impl Tape {
-    /// Multi-head attention of `[rows, heads × d]` queries, keys and values within each sequence; relation tables are
-    /// `[kinds, d]`, shared by the heads.
-    #[allow(clippy::too_many_arguments, reason = "they are the formula's")]
+    /// Returns the multi-head attention within each sequence. Queries, keys and values are `[rows, heads × d]`;
+    /// `key_table` and `value_table` are `[kinds, d]` and shared by the heads.
+    #[allow(clippy::too_many_arguments, reason = "they are the symbols of the formula")]
     pub fn relation_attention(
         &mut self,
         parameters: &Parameters,
@@ -88,39 +109,39 @@ impl Tape {
         let scale = 1.0 / (size as f32).sqrt();
 
         // [rows × heads, kinds]
-        let mut query_by_kind = self.space(rows * heads, kinds);
+        let mut query_by_kind = self.buffer(rows * heads, kinds);
         let table = parameters.value(key_table).view().transposed();
         gemm(query_by_kind.view_mut(), false, View::of(self.value(query).data(), rows * heads, size), table);
 
-        let mut by_kind = self.space(rows * heads, kinds);
+        let mut by_kind = self.buffer(rows * heads, kinds);
         by_kind.data_mut().fill(0.0);
-        let mut output = self.space(rows, columns);
+        let mut output = self.buffer(rows, columns);
         let total: usize = sequences.iter().map(|sequence| heads * sequence.len * sequence.len).sum();
-        let mut probabilities = self.space(1, total);
+        let mut probabilities = self.buffer(1, total);
         let mut start = 0;
         for sequence in sequences {
             let len = sequence.len;
             for head in 0..heads {
                 let block = &mut probabilities.data_mut()[start..start + len * len];
                 start += len * len;
-                let part = |var| self.value(var).view().part((sequence.start, len), (head * size, size));
-                gemm(ViewMut::of(block, len, len), false, part(query), part(key).transposed());
+                let head_of = |var| self.value(var).view().block((sequence.start, len), (head * size, size));
+                gemm(ViewMut::of(block, len, len), false, head_of(query), head_of(key).transposed());
                 for (index, scores) in block.chunks_mut(len).enumerate() {
                     let kinds = &sequence.kinds[index * len..][..len];
                     let row = (sequence.start + index) * heads + head;
-                    gather(scores, kinds, query_by_kind.row(row), scale);
+                    add_relation_scores(scores, kinds, query_by_kind.row(row), scale);
                     softmax(scores);
                 }
                 let sums = &mut by_kind.data_mut()[(sequence.start * heads + head) * kinds..];
-                scatter(block, &sequence.kinds, len, sums, heads * kinds);
-                let result = output.view_mut().part((sequence.start, len), (head * size, size));
-                gemm(result, false, View::of(block, len, len), part(value));
+                sum_by_kind(block, &sequence.kinds, len, sums, heads * kinds);
+                let result = output.view_mut().block((sequence.start, len), (head * size, size));
+                gemm(result, false, View::of(block, len, len), head_of(value));
             }
         }
         let result = ViewMut::of(output.data_mut(), rows * heads, size);
         gemm(result, true, by_kind.view(), parameters.value(value_table).view());
         self.release(query_by_kind);
-        let (probabilities, by_kind) = (self.aside(probabilities), self.aside(by_kind));
+        let (probabilities, by_kind) = (self.push_leaf(probabilities), self.push_leaf(by_kind));
         let sequences = sequences.to_vec();
         self.push(
             output,
@@ -139,16 +160,6 @@ impl Tape {
     }
 }
 
-vectorized! {
-    /// Back through softmax: `p · (dp − Σ p dp) · scale`, in place of `dp`.
-    pub(crate) fn softmax_back(p: &[f32], dp: &mut [f32], scale: f32) {
-        let sum: f32 = p.iter().zip(dp.iter()).map(|(p, dp)| p * dp).sum();
-        for (dp, p) in dp.iter_mut().zip(p) {
-            *dp = p * (*dp - sum) * scale;
-        }
-    }
-}
-
 impl Operation for RelationAttention {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
         let (rows, columns) = (gradient.rows(), gradient.columns());
@@ -162,59 +173,59 @@ impl Operation for RelationAttention {
         let kinds = key_table.rows();
         let split = View::of(gradient.data(), rows * heads, size);
 
-        // What each kind's probability is worth.
-        let mut worth = back.space(rows * heads, kinds);
-        gemm(worth.view_mut(), false, split, value_table.view().transposed());
+        // The gradient of each kind's probability.
+        let mut kind_gradient = back.buffer(rows * heads, kinds);
+        gemm(kind_gradient.view_mut(), false, split, value_table.view().transposed());
         back.gradients.add_product(self.value_table, back.value(self.by_kind).view(), split, (kinds, size));
 
-        let mut to_query = back.space(rows, columns);
-        let mut to_key = back.space(rows, columns);
-        let mut to_value = back.space(rows, columns);
+        let mut to_query = back.buffer(rows, columns);
+        let mut to_key = back.buffer(rows, columns);
+        let mut to_value = back.buffer(rows, columns);
         let mut by_kind = back.zeros(rows * heads, kinds);
         let longest = self.sequences.iter().map(|sequence| sequence.len).max().unwrap_or(0);
         let mut scores = vec![0.0; longest * longest];
         let mut start = 0;
         for sequence in &self.sequences {
             let len = sequence.len;
-            let place = (sequence.start, len);
+            let rows = (sequence.start, len);
             for head in 0..heads {
                 let columns = (head * size, size);
                 let probabilities = &all_probabilities[start..start + len * len];
                 start += len * len;
-                let to_output = gradient.view().part(place, columns);
+                let to_output = gradient.view().block(rows, columns);
                 let scores = &mut scores[..len * len];
                 gemm(
                     ViewMut::of(scores, len, len),
                     false,
                     to_output,
-                    value.view().part(place, columns).transposed(),
+                    value.view().block(rows, columns).transposed(),
                 );
                 for (index, scores) in scores.chunks_mut(len).enumerate() {
                     let kinds = &sequence.kinds[index * len..][..len];
                     let row = (sequence.start + index) * heads + head;
-                    gather(scores, kinds, worth.row(row), 1.0);
-                    softmax_back(&probabilities[index * len..][..len], scores, scale);
+                    add_relation_scores(scores, kinds, kind_gradient.row(row), 1.0);
+                    softmax_backward(&probabilities[index * len..][..len], scores, scale);
                 }
                 let sums = &mut by_kind.data_mut()[(sequence.start * heads + head) * kinds..];
-                scatter(scores, &sequence.kinds, len, sums, heads * kinds);
+                sum_by_kind(scores, &sequence.kinds, len, sums, heads * kinds);
                 let probabilities = View::of(probabilities, len, len).transposed();
-                gemm(to_value.view_mut().part(place, columns), false, probabilities, to_output);
+                gemm(to_value.view_mut().block(rows, columns), false, probabilities, to_output);
                 let scores = View::of(scores, len, len);
                 gemm(
-                    to_query.view_mut().part(place, columns),
+                    to_query.view_mut().block(rows, columns),
                     false,
                     scores,
-                    key.view().part(place, columns),
+                    key.view().block(rows, columns),
                 );
-                let queries = query.view().part(place, columns);
-                gemm(to_key.view_mut().part(place, columns), false, scores.transposed(), queries);
+                let queries = query.view().block(rows, columns);
+                gemm(to_key.view_mut().block(rows, columns), false, scores.transposed(), queries);
             }
         }
         let result = ViewMut::of(to_query.data_mut(), rows * heads, size);
         gemm(result, true, by_kind.view(), key_table.view());
         let queries = View::of(query.data(), rows * heads, size);
         back.gradients.add_product(self.key_table, by_kind.view(), queries, (kinds, size));
-        back.release(worth);
+        back.release(kind_gradient);
         back.release(by_kind);
         back.release(gradient);
         back.add(self.query, to_query);
@@ -225,12 +236,12 @@ impl Operation for RelationAttention {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_gradients, random_matrix};
     use super::*;
     use crate::Init;
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let mut parameters = Parameters::default();
         let keys = parameters.add("keys", 3, 2, Init::Normal(1.0));
         let values = parameters.add("values", 3, 2, Init::Normal(1.0));
@@ -239,7 +250,7 @@ mod tests {
             Relations { start: 3, len: 2, kinds: [1, 0, 2, 1].into() },
         ];
         let inputs = [random_matrix(5, 4), random_matrix(5, 4), random_matrix(5, 4)];
-        check(&mut parameters, &inputs, |tape, parameters, inputs| {
+        check_gradients(&mut parameters, &inputs, |tape, parameters, inputs| {
             let all = (inputs[0], inputs[1], inputs[2]);
             tape.relation_attention(parameters, all, (keys, values), 2, &sequences)
         });

@@ -1,27 +1,27 @@
-//! Rows taken, in any order and any number of times, and rows put one behind the other.
+//! Selection of rows, in any order and with repetitions, and concatenation of rows.
 
 use super::Operation;
+use crate::backward::Backward;
 use crate::kernels::add_assign;
-use crate::tape::Backward;
 use crate::{Matrix, Tape, Var};
 
-struct Rows(Var, Vec<u32>);
+struct SelectRows(Var, Vec<u32>);
 struct ConcatRows(Vec<Var>);
 
 impl Tape {
-    /// The rows with these indices.
+    /// Returns the rows with these indices.
     pub fn rows(&mut self, input: Var, indices: &[u32]) -> Var {
-        let mut output = self.space(indices.len(), self.value(input).columns());
+        let mut output = self.buffer(indices.len(), self.value(input).columns());
         for (row, &index) in indices.iter().enumerate() {
             output.row_mut(row).copy_from_slice(self.value(input).row(index as usize));
         }
-        self.push(output, Rows(input, indices.to_vec()))
+        self.push(output, SelectRows(input, indices.to_vec()))
     }
 
-    /// One behind the other.
+    /// Returns the rows of all parts one after another.
     pub fn concat_rows(&mut self, parts: &[Var]) -> Var {
         let rows = parts.iter().map(|&part| self.value(part).rows()).sum();
-        let mut output = self.space(rows, self.value(parts[0]).columns());
+        let mut output = self.buffer(rows, self.value(parts[0]).columns());
         let mut start = 0;
         for &part in parts {
             let part = self.value(part).data();
@@ -32,7 +32,7 @@ impl Tape {
     }
 }
 
-impl Operation for Rows {
+impl Operation for SelectRows {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
         let sum = back.gradient_mut(self.0);
         for (row, &index) in self.1.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Operation for ConcatRows {
         let mut start = 0;
         for &part in &self.0 {
             let (rows, columns) = (back.value(part).rows(), gradient.columns());
-            let mut to_part = back.space(rows, columns);
+            let mut to_part = back.buffer(rows, columns);
             to_part.data_mut().copy_from_slice(&gradient.data()[start..start + rows * columns]);
             start += rows * columns;
             back.add(part, to_part);
@@ -58,13 +58,12 @@ impl Operation for ConcatRows {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
-    use crate::Parameters;
+    use super::super::check::{check_input_gradients, random_matrix};
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let inputs = [random_matrix(3, 4), random_matrix(2, 4)];
-        check(&mut Parameters::default(), &inputs, |tape, _, inputs| {
+        check_input_gradients(&inputs, |tape, inputs| {
             let all = tape.concat_rows(&[inputs[0], inputs[1], inputs[0]]);
             let some = tape.rows(all, &[7, 0, 0, 4]);
             tape.tanh(some)

@@ -1,8 +1,8 @@
-//! The mean of the rows of each segment.
+//! `y_i = mean of x_j over the rows j of segment i`.
 
 use super::{Operation, Segment};
+use crate::backward::Backward;
 use crate::kernels::add_scaled;
-use crate::tape::Backward;
 use crate::{Matrix, Tape, Var};
 
 struct SegmentMean {
@@ -11,9 +11,9 @@ struct SegmentMean {
 }
 
 impl Tape {
-    /// The mean of the rows of each segment: `[segments, columns]`. No segment may be empty.
+    /// Returns the mean of the rows of each segment: `[segments, columns]`. No segment may be empty.
     pub fn segment_mean(&mut self, input: Var, segments: &[Segment]) -> Var {
-        let mut output = self.space(segments.len(), self.value(input).columns());
+        let mut output = self.buffer(segments.len(), self.value(input).columns());
         output.data_mut().fill(0.0);
         for (row, segment) in segments.iter().enumerate() {
             for index in 0..segment.len {
@@ -39,15 +39,12 @@ impl Operation for SegmentMean {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_input_gradients, random_matrix};
     use super::*;
-    use crate::Parameters;
 
     #[test]
-    fn gradient() {
+    fn gradient_matches_difference_quotients() {
         let segments = [Segment { start: 1, len: 3 }, Segment { start: 0, len: 1 }];
-        check(&mut Parameters::default(), &[random_matrix(4, 3)], |tape, _, inputs| {
-            tape.segment_mean(inputs[0], &segments)
-        });
+        check_input_gradients(&[random_matrix(4, 3)], |tape, inputs| tape.segment_mean(inputs[0], &segments));
     }
 }

@@ -1,24 +1,24 @@
-//! The log-probability of a choice among those allowed.
+//! The log-probability of a chosen column under a softmax over the allowed columns.
 //!
 //! ```text
 //! l = s_* − log Σ_{a allowed} exp s_a        ∂l/∂s_a = [a = *] − p_a
 //! ```
 
 use super::Operation;
-use crate::tape::Backward;
+use crate::backward::Backward;
 use crate::{Matrix, Tape, Var};
 use std::sync::Arc;
 
-/// What may be chosen in a row, and what is.
+/// The allowed columns of a row, and the chosen one.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The columns that may be chosen.
+    /// The columns that the softmax is over.
     pub allowed: Arc<[u32]>,
-    /// The column that is.
+    /// The chosen column.
     pub chosen: u32,
 }
 
-/// Writes the log-probability of each allowed column of a row of scores to `out`, in their order.
+/// Writes the log-probabilities of the allowed columns of a row of scores to `out`, in the order of `allowed`.
 pub fn log_softmax(scores: &[f32], allowed: &[u32], out: &mut Vec<f32>) {
     out.clear();
     let max = allowed.iter().map(|&column| scores[column as usize]).fold(f32::NEG_INFINITY, f32::max);
@@ -33,14 +33,14 @@ struct Choose {
 }
 
 impl Tape {
-    /// The log-probability of each row's choice: `[rows, 1]`.
+    /// Returns the log-probability of each row's choice: `[rows, 1]`. It is −∞ for a column that is not allowed.
     pub fn choose(&mut self, scores: Var, choices: Vec<Choice>) -> Var {
-        let mut output = self.space(choices.len(), 1);
-        let mut row_of = Vec::new();
+        let mut output = self.buffer(choices.len(), 1);
+        let mut logs = Vec::new();
         for (row, choice) in choices.iter().enumerate() {
-            log_softmax(self.value(scores).row(row), &choice.allowed, &mut row_of);
-            let place = choice.allowed.iter().position(|&column| column == choice.chosen);
-            output.row_mut(row)[0] = place.map_or(f32::NEG_INFINITY, |place| row_of[place]);
+            log_softmax(self.value(scores).row(row), &choice.allowed, &mut logs);
+            let index = choice.allowed.iter().position(|&column| column == choice.chosen);
+            output.row_mut(row)[0] = index.map_or(f32::NEG_INFINITY, |index| logs[index]);
         }
         self.push(output, Choose { scores, choices })
     }
@@ -67,13 +67,12 @@ impl Operation for Choose {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check, random_matrix};
+    use super::super::check::{check_input_gradients, random_matrix};
     use super::*;
-    use crate::Parameters;
 
     #[test]
-    fn gradient() {
-        check(&mut Parameters::default(), &[random_matrix(2, 5)], |tape, _, inputs| {
+    fn gradient_matches_difference_quotients() {
+        check_input_gradients(&[random_matrix(2, 5)], |tape, inputs| {
             let choices = vec![
                 Choice { allowed: [0, 2, 3].into(), chosen: 2 },
                 Choice { allowed: [4].into(), chosen: 4 },

@@ -1,0 +1,182 @@
+//! Questions as the parser sees them.
+
+use crate::columns::ActionColumns;
+use crate::linking::{self, StemmedPhrase};
+use crate::scene::ItemFeatures;
+use crate::{Scene, Vocabulary};
+use std::fmt;
+use std::sync::Arc;
+use xpr_lang::{Action, Environment, Grammar, ItemId, Place, TypeId};
+use xpr_text::stem;
+
+/// A question, prepared for a parser: its words, and how they relate to the items of a [`Scene`].
+///
+/// [`Scene::question`] and [`Scene::question_in`] return questions. Pass a question only to parsers and functions for the
+/// scene that it comes from: it stores indices into that scene.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub(crate) words: Vec<u32>,
+    stems: Vec<String>,
+    /// The kind of relation from each of [words ; items] to each.
+    pub(crate) relations: Arc<[u8]>,
+    /// The items of this question, if they differ from the scene's.
+    items: Option<Arc<QuestionItems>>,
+}
+
+/// The items that programs for one question can point to, where they differ from the scene's.
+///
+/// The environment's items are some of the scene's items, and after them values that words of the question may mean,
+/// such as names found in a database. An example with one table, one column and the question "where is austin":
+///
+/// | item | `environment.items()` | `shared` |
+/// |---|---|---|
+/// | 0 | the table `city` | 3, if it is item 3 of the scene |
+/// | 1 | the column `city.name` | 7 |
+/// | 2 | the value `'austin'` | |
+pub struct Surroundings {
+    /// All items of the question.
+    pub environment: Box<dyn Environment + Send + Sync>,
+    /// The grammar of the same language with the items of `environment`.
+    pub grammar: Grammar,
+    /// For each of the first items of `environment`, its index among the scene's items. The items after them belong to
+    /// this question only.
+    pub shared: Vec<u32>,
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+/// The surroundings of a question as the encoder and the decoder see them.
+#[derive(Debug)]
+pub(crate) struct QuestionItems {
+    surroundings: Surroundings,
+    columns: ActionColumns,
+    /// The items that are not the scene's.
+    own_items: ItemFeatures,
+}
+
+impl QuestionItems {
+    /// Prepares surroundings; `own_items` are their items after the shared ones.
+    pub(crate) fn new(surroundings: Surroundings, own_items: ItemFeatures) -> Self {
+        let columns = ActionColumns::new(surroundings.grammar.clone(), &*surroundings.environment);
+        QuestionItems { surroundings, columns, own_items }
+    }
+}
+
+impl Question {
+    /// Returns the question with these words about items with these phrases; `among_items` are the relations between
+    /// the items.
+    pub(crate) fn new(
+        words: &[String],
+        phrases: &[&StemmedPhrase],
+        among_items: &[u8],
+        vocabulary: &Vocabulary,
+    ) -> Self {
+        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        Question {
+            words: words.iter().map(|word| vocabulary.id(word)).collect(),
+            relations: linking::relate(words, &stems, phrases, among_items).into(),
+            stems,
+            items: None,
+        }
+    }
+
+    /// Gives the question items that differ from the scene's.
+    pub(crate) fn with_items(self, items: QuestionItems) -> Self {
+        Question { items: Some(Arc::new(items)), ..self }
+    }
+
+    /// Returns the number of words.
+    pub fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Returns the stem of each word.
+    pub fn stems(&self) -> &[String] {
+        &self.stems
+    }
+
+    /// Returns whether an item belongs to this question only: a value that its words may mean, not one of the scene's
+    /// items.
+    pub fn is_own_item(&self, item: ItemId) -> bool {
+        self.items.as_ref().is_some_and(|items| item.index() >= items.surroundings.shared.len())
+    }
+
+    /// Returns the grammar of programs for this question: that of its [`Surroundings`], or the scene's.
+    pub fn grammar<'a>(&'a self, scene: &'a Scene) -> &'a Grammar {
+        self.columns(scene).grammar()
+    }
+
+    /// Returns the environment of its [`Surroundings`]; none if its items are the scene's.
+    pub fn environment(&self) -> Option<&dyn Environment> {
+        self.items.as_ref().map(|items| &*items.surroundings.environment as &dyn Environment)
+    }
+
+    fn columns<'a>(&'a self, scene: &'a Scene) -> &'a ActionColumns {
+        self.items.as_ref().map_or(scene.columns(), |items| &items.columns)
+    }
+
+    /// Returns the columns of all actions that the grammar allows where `ty` is expected.
+    pub(crate) fn allowed(&self, scene: &Scene, ty: TypeId) -> Arc<[u32]> {
+        Arc::clone(self.columns(scene).allowed(ty))
+    }
+
+    /// Returns the columns of the actions that a program may continue with where `ty` is expected, if it has named
+    /// these items so far. See [`Environment::after`].
+    pub(crate) fn offered(&self, scene: &Scene, ty: TypeId, named: &[ItemId]) -> Arc<[u32]> {
+        self.columns(scene).offered(ty, named)
+    }
+
+    /// Returns whether search should try the action of a column at this place. See [`Environment::fits`].
+    pub(crate) fn fits(&self, scene: &Scene, column: u32, place: Place) -> bool {
+        match (self.environment(), scene.action(column)) {
+            (Some(environment), Action::Item(item)) => environment.fits(item, place),
+            _ => true,
+        }
+    }
+
+    /// Returns the items of the scene that the question shares; none if it shares all of them.
+    pub(crate) fn shared(&self) -> Option<&[u32]> {
+        self.items.as_ref().map(|items| items.surroundings.shared.as_slice())
+    }
+
+    /// Returns the items that only this question has; they come after the shared ones.
+    pub(crate) fn own_items(&self) -> Option<&ItemFeatures> {
+        self.items.as_ref().map(|items| &items.own_items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_worlds::cities_and_states;
+    use xpr_lang::Language;
+    use xpr_lang::sql::SqlEnvironment;
+
+    #[test]
+    fn columns_are_offered_once_their_table_is_named() {
+        let language = cities_and_states();
+        let environment = SqlEnvironment::new(&language);
+        let grammar = language.signatures().grammar(environment.items()).unwrap();
+        let scene = Scene::new(grammar.clone(), &environment, &Vocabulary::new([]));
+        let question = scene.question("which", &Vocabulary::new([]));
+        let item = |symbol: &str| environment.find(symbol).unwrap();
+        let is_offered = |named: &[ItemId], symbol: &str| {
+            let column = scene.column(Action::Item(item(symbol)));
+            let mut types = grammar.type_ids();
+            types.any(|ty| {
+                let offered = question.offered(&scene, ty, named);
+                // Where nothing else can be offered, everything is.
+                offered.len() < question.allowed(&scene, ty).len() && offered.contains(&column)
+            })
+        };
+        assert!(!is_offered(&[], "city.name"));
+        assert!(is_offered(&[item("city")], "city.name") && !is_offered(&[item("city")], "state.name"));
+        for ty in grammar.type_ids().filter(|&ty| grammar.shortest(ty).is_some()) {
+            assert!(!question.offered(&scene, ty, &[]).is_empty(), "a program can always be continued");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Beam search against exhaustive enumeration, and what it does not try.
+
+use super::*;
+use crate::decoder::TargetProgram;
+use crate::test_worlds::{cities_and_states, tiny_world};
+use crate::{Model, ModelConfig, Scene, Surroundings, TrainableParser, Vocabulary, WeightedProgram};
+use std::collections::HashSet;
+use xpr_lang::sql::{ColumnId, Literal, SqlEnvironment, TableId, Value};
+use xpr_lang::{Environment, Language};
+use xpr_nn::{Adam, AdamState, Gradients, Random};
+
+fn small_model(scene: &Scene, vocabulary: &Vocabulary, seed: u64) -> Model {
+    let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
+    let words = vocabulary.table(config.word, &FxHashMap::default(), Random::new(seed));
+    Model::new(config, scene.clone(), words, Random::new(seed))
+}
+
+fn tiny_scene(recursive: bool) -> (Scene, Question, Vocabulary) {
+    let (grammar, environment) = tiny_world(recursive);
+    let vocabulary = Vocabulary::new(["when", "meeting", "start"].map(str::to_owned));
+    let scene = Scene::new(grammar, &environment, &vocabulary);
+    let question = scene.question("when does the meeting start", &vocabulary);
+    (scene, question, vocabulary)
+}
+
+fn search(model: &Model, question: &Question, beam: usize, max_actions: usize) -> Vec<Candidate> {
+    let mut tape = model.take_tape(Random::new(0), false);
+    let memory = model.encode(&mut tape, &[question]);
+    let search = Search { max_actions, ..model.search(beam) };
+    search.run(&mut tape, &memory, &[0]).remove(0)
+}
+
+/// Returns all programs of up to `longest` actions, scored one by one, most probable first.
+fn exhaustive(model: &Model, question: &Question, longest: usize) -> Vec<Candidate> {
+    let programs = question.grammar(model.scene()).programs(longest);
+    let mut all: Vec<Candidate> = programs
+        .map(|program| {
+            let target = TargetProgram { question: 0, actions: program.actions() };
+            let log_probability = model.log_probabilities(&[question], &[target])[0];
+            Candidate { program, log_probability }
+        })
+        .collect();
+    all.sort_by(|left, right| right.log_probability.total_cmp(&left.log_probability));
+    all
+}
+
+/// Asserts that `found` has the programs and log-probabilities of `expected`, most probable first.
+fn assert_same(found: &[Candidate], expected: &[Candidate]) {
+    let set = |candidates: &[Candidate]| {
+        candidates.iter().map(|candidate| candidate.program.clone()).collect::<HashSet<_>>()
+    };
+    assert_eq!(found.len(), expected.len());
+    assert_eq!(set(found), set(expected));
+    assert!(found.is_sorted_by(|left, right| left.log_probability >= right.log_probability));
+    for candidate in found {
+        let same = expected.iter().find(|other| other.program == candidate.program);
+        let difference = same.map(|same| (same.log_probability - candidate.log_probability).abs());
+        assert!(difference.is_some_and(|difference| difference < 1e-4), "{candidate:?} is not {same:?}");
+    }
+}
+
+#[test]
+fn a_beam_as_wide_as_the_language_finds_all_programs() {
+    let (scene, question, vocabulary) = tiny_scene(false);
+    for seed in 0..10 {
+        let model = small_model(&scene, &vocabulary, seed);
+        let expected = exhaustive(&model, &question, 100);
+        assert_eq!(expected.len(), 16);
+        let total: f32 = expected.iter().map(|candidate| candidate.log_probability.exp()).sum();
+        assert!((total - 1.0).abs() < 1e-4, "the probabilities of all programs add up to {total}");
+        assert_same(&search(&model, &question, expected.len(), 100), &expected);
+    }
+}
+
+#[test]
+fn a_wide_beam_finds_all_programs_up_to_the_longest_allowed() {
+    let (scene, question, vocabulary) = tiny_scene(true);
+    let model = small_model(&scene, &vocabulary, 1);
+    for longest in [2, 5, 8] {
+        let expected = exhaustive(&model, &question, longest);
+        // Wider than the number of programs: extensions that turn out to be too long also take part of the beam.
+        let found = search(&model, &question, 10 * expected.len(), longest);
+        assert_same(&found, &expected);
+    }
+}
+
+/// Returns the program that takes the most probable action at each step. The probability of a prefix is the sum
+/// over all programs that start with it.
+fn greedy(all: &[Candidate]) -> Program {
+    let mut rest: Vec<&Candidate> = all.iter().collect();
+    for step in 0.. {
+        let mut by_action: Vec<(Action, f32)> = Vec::new();
+        for candidate in &rest {
+            let Some(&action) = candidate.program.actions().get(step) else { break };
+            let probability = candidate.log_probability.exp();
+            match by_action.iter_mut().find(|(other, _)| *other == action) {
+                Some((_, sum)) => *sum += probability,
+                None => by_action.push((action, probability)),
+            }
+        }
+        let Some((best, _)) = by_action.into_iter().max_by(|left, right| left.1.total_cmp(&right.1)) else {
+            break;
+        };
+        rest.retain(|candidate| candidate.program.actions()[step] == best);
+    }
+    rest[0].program.clone()
+}
+
+#[test]
+fn a_beam_of_one_finds_the_greedy_program() {
+    let (scene, question, vocabulary) = tiny_scene(false);
+    let mut exact = 0;
+    for seed in 0..30 {
+        let model = small_model(&scene, &vocabulary, seed);
+        let all = exhaustive(&model, &question, 100);
+        let greedy = greedy(&all);
+        let found = search(&model, &question, 1, 100);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].program, greedy, "seed {seed}");
+        exact += usize::from(greedy == all[0].program);
+    }
+    assert!((1..30).contains(&exact), "greedy search is exact for some models and not for others: {exact}");
+}
+
+/// Trains a model until each of the programs is probable.
+fn train(model: &mut Model, question: &Question, programs: &[Program]) {
+    let mut state = AdamState::new(model.parameters());
+    let weighted: Vec<WeightedProgram<'_>> =
+        programs.iter().map(|program| WeightedProgram { question: 0, program, weight: -1.0 }).collect();
+    for step in 0..60 {
+        let mut gradients = Gradients::default();
+        model.read(&[question], &[1], Random::new(step), 1).gradient(&weighted, &mut gradients);
+        Adam::default().step(model.parameters_mut(), &mut state, &gradients, 0.01);
+    }
+}
+
+/// Even if the model was trained to do otherwise, search compares the name of a city with names of cities only.
+#[test]
+fn values_are_tried_only_where_they_fit() {
+    let language = cities_and_states();
+    let fixed = SqlEnvironment::new(&language);
+    let of_cities = ColumnId { table: TableId(0), column: 0 };
+    let austin =
+        Value { literal: Literal::text("austin"), phrase: "austin".into(), columns: vec![of_cities] };
+    let environment = fixed.with_values(&language, &[austin]);
+    let grammar = language.signatures().grammar(environment.items()).unwrap();
+    let vocabulary = Vocabulary::new(["austin".to_owned(), "where".to_owned()]);
+    let base = language.signatures().grammar(fixed.items()).unwrap();
+    let scene = Scene::new(base, &fixed, &vocabulary);
+    let shared = (0..fixed.items().len() as u32).collect();
+    let surroundings =
+        Surroundings { environment: Box::new(environment.clone()), grammar: grammar.clone(), shared };
+    let question = scene.question_in("where is austin", &vocabulary, surroundings);
+    let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
+    let sensible = "SELECT city.name FROM city WHERE city.name = 'austin'";
+    let nonsense = [
+        "SELECT state.name FROM state WHERE state.name = 'austin'",
+        "SELECT 'austin' FROM city",
+        "SELECT MAX('austin') FROM city",
+        "SELECT city.name FROM city WHERE 'austin'",
+    ];
+
+    let mut model = small_model(&scene, &vocabulary, 1);
+    let labels: Vec<Program> = nonsense.into_iter().chain([sensible]).map(read).collect();
+    train(&mut model, &question, &labels);
+    let found = search(&model, &question, 20, 20);
+    let found: Vec<&Program> = found.iter().map(|candidate| &candidate.program).collect();
+    for (index, label) in labels.iter().enumerate() {
+        let target = TargetProgram { question: 0, actions: label.actions() };
+        let log_probability = model.log_probabilities(&[&question], &[target])[0];
+        let text = language.write(label, &grammar, &environment);
+        assert!(log_probability > -4.0, "training did not make this probable: {log_probability} {text}");
+        assert_eq!(found.contains(&label), index == nonsense.len(), "{text}");
+    }
+}

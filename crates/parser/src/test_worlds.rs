@@ -1,0 +1,67 @@
+//! Small languages and environments for tests.
+
+use xpr_lang::sql::{Column, ColumnType, Schema, Sql, Table};
+use xpr_lang::{Environment, Grammar, Item, ItemId, Relation, RelationKind, Signatures};
+
+/// SQL about cities and states, which have names.
+pub(crate) fn cities_and_states() -> Sql {
+    let table = |name: &str| Table {
+        name: name.to_owned(),
+        columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
+        primary_key: vec![],
+        foreign_keys: vec![],
+    };
+    Sql::new(Schema { tables: vec![table("city"), table("state")] })
+}
+
+/// The items of a tiny language.
+pub(crate) struct TinyEnvironment {
+    items: Vec<Item>,
+    relations: Vec<Relation>,
+}
+
+impl Environment for TinyEnvironment {
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn find(&self, symbol: &str) -> Option<ItemId> {
+        self.items.iter().position(|item| item.symbol == symbol).map(|index| ItemId(index as u32))
+    }
+
+    fn relation_names(&self) -> &[&'static str] {
+        &["property"]
+    }
+
+    fn relations(&self) -> &[Relation] {
+        &self.relations
+    }
+}
+
+/// A language of sets: `Answer → all(Type) | join(Set, Property) | count(Set)`, `Set → all(Type)`, and
+/// `Set → join(Set, Property)` only if it is `recursive`. Without recursion it has finitely many programs.
+pub(crate) fn tiny_world(recursive: bool) -> (Grammar, TinyEnvironment) {
+    let mut language = Signatures::new("Answer");
+    let answer = language.root();
+    let [set, property, ty] = ["Set", "Property", "Type"].map(|name| language.ty(name));
+    language.rule("all", answer, &[ty]);
+    language.rule("join", answer, &[set, property]);
+    language.rule("count", answer, &[set]);
+    language.rule("all_of", set, &[ty]);
+    language.rule("flip", property, &[ty, ty]);
+    if recursive {
+        language.rule("join_of", set, &[set, property]);
+    }
+    let (of_property, of_type) = (language.kind("property"), language.kind("type"));
+    language.points(property, of_property);
+    language.points(ty, of_type);
+    let items = vec![
+        Item::new(of_type, "meeting", "meeting"),
+        Item::new(of_type, "person", "person"),
+        Item::new(of_property, "start time", "start_time"),
+        Item::new(of_property, "end time", "end_time"),
+    ];
+    let relation = |from, to| Relation { from: ItemId(from), to: ItemId(to), kind: RelationKind(0) };
+    let grammar = language.grammar(&items).expect("the language has programs with these items");
+    (grammar, TinyEnvironment { items, relations: vec![relation(0, 2), relation(0, 3)] })
+}
