@@ -76,7 +76,7 @@ pub(crate) struct DemoArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArguments {
     /// The experiment, a TOML file; without one, all settings have their defaults.
-    #[arg(value_name = "EXPERIMENT")]
+    #[arg(value_name = "EXPERIMENT_FILE")]
     pub(crate) experiment: Option<PathBuf>,
     /// Change a setting of the experiment.
     #[arg(long, value_name = "KEY=VALUE")]

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use xpr_data::{DataError, EXPERIMENT, Project};
+use xpr_data::{DataError, EXPERIMENT_FILE, Project};
 
 /// The database, as the SQL that creates it.
 pub const DATABASE: &str = include_str!("../data/film.sql");
@@ -65,7 +65,8 @@ pub enum DemoError {
 /// Returns whether a folder holds the demo, of this version or another: the first line of its settings tells.
 pub fn is_demo(folder: &Path) -> bool {
     let first_line = |text: &str| text.lines().next().map(str::to_owned);
-    fs::read_to_string(folder.join(EXPERIMENT)).is_ok_and(|text| first_line(&text) == first_line(SETTINGS))
+    fs::read_to_string(folder.join(EXPERIMENT_FILE))
+        .is_ok_and(|text| first_line(&text) == first_line(SETTINGS))
 }
 
 /// Writes the demo's files into a project folder. Other files of an earlier demo in it, such as runs, are left alone.

@@ -6,19 +6,19 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use xpr_data::pairs::{self, Pair};
+use xpr_data::labeled::{self, LabeledQuestion};
 use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits};
 use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{Literal, Schema, Sql};
-use xpr_learn::Surveyor;
+use xpr_learn::task::Surveyor;
 
 struct LoadedDemo {
     folder: tempfile::TempDir,
     database: Database,
     schema: Schema,
     values: ValueIndex,
-    train: Vec<Pair>,
-    test: Vec<Pair>,
+    train: Vec<LabeledQuestion>,
+    test: Vec<LabeledQuestion>,
 }
 
 impl LoadedDemo {
@@ -29,12 +29,12 @@ impl LoadedDemo {
         let schema = database.schema().unwrap();
         let values =
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));
-        let read = |name: &str| pairs::read(&folder.path().join(name)).unwrap();
+        let read = |name: &str| labeled::read(&folder.path().join(name)).unwrap();
         let (train, test) = (read("train.tsv"), read("test.tsv"));
         LoadedDemo { database, schema, values: values.unwrap(), train, test, folder }
     }
 
-    fn pairs(&self) -> impl Iterator<Item = &Pair> {
+    fn pairs(&self) -> impl Iterator<Item = &LabeledQuestion> {
         self.train.iter().chain(&self.test)
     }
 }
@@ -48,7 +48,7 @@ fn normalised(question: &str) -> String {
 #[test]
 fn every_query_can_be_learned_from_and_finds_something() {
     let demo = LoadedDemo::new();
-    let pairs: Vec<Pair> = demo.pairs().cloned().collect();
+    let pairs: Vec<LabeledQuestion> = demo.pairs().cloned().collect();
     let mut surveyor = Surveyor::new(&demo.database, &demo.schema, &demo.values).unwrap();
     // The constants are those of the labeled share, because a parser with few labels knows no others.
     let labeled = &demo.train[..demo.train.len() * 3 / 10];
@@ -106,7 +106,7 @@ fn no_test_question_is_a_training_question_with_other_names() {
     let demo = LoadedDemo::new();
     // The wording of a question is its text without the literals of its query and without numbers.
     let language = Sql::new(demo.schema.clone());
-    let wording = |pair: &Pair| {
+    let wording = |pair: &LabeledQuestion| {
         let mut words = format!(" {} ", normalised(&pair.utterance));
         for literal in language.parse(&pair.program).unwrap().literals() {
             let (Literal::Number(value) | Literal::Text(value)) = literal;
@@ -115,7 +115,7 @@ fn no_test_question_is_a_training_question_with_other_names() {
         let without_numbers = words.split(' ').filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
         without_numbers.collect::<Vec<_>>().join(" ")
     };
-    let mut wordings: HashMap<String, &Pair> = HashMap::new();
+    let mut wordings: HashMap<String, &LabeledQuestion> = HashMap::new();
     for pair in &demo.train {
         wordings.insert(wording(pair), pair);
     }

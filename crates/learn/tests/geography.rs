@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use xpr_data::{Division, Pair, Split, Text2Sql};
+use xpr_data::{LabeledQuestion, Split, SplitBy, Text2Sql};
 use xpr_exec::sqlite::{Database, ValueIndex, ValueLimits};
 use xpr_learn::task::{Coverage, Stage, Surveyor};
 
@@ -23,10 +23,10 @@ fn gold_queries_survive_and_their_constants_are_found() {
             .unwrap();
     let mut surveyor = Surveyor::new(&database, &schema, &index).unwrap();
     // Literals in the test of each division: those that questions suggest, and with what training teaches.
-    for (division, linked, with_constants) in [(Division::Question, 195, 215), (Division::Query, 127, 136)] {
-        let pairs = dataset.pairs(division, 0).unwrap();
+    for (division, linked, with_constants) in [(SplitBy::Question, 195, 215), (SplitBy::Query, 127, 136)] {
+        let pairs = dataset.labeled_questions(division, 0).unwrap();
         assert_eq!(pairs.len(), 877);
-        let (test, train): (Vec<Pair>, Vec<Pair>) =
+        let (test, train): (Vec<LabeledQuestion>, Vec<LabeledQuestion>) =
             pairs.into_iter().partition(|pair| pair.split == Some(Split::Test));
         let constants = surveyor.constants(&train);
         account(

@@ -34,9 +34,15 @@ impl Model {
     pub fn new(config: ModelConfig, scene: Scene, words: Matrix, random: Random) -> Self {
         let mut parameters = Parameters::new(random);
         let signatures = scene.grammar().signatures();
-        let encoder =
-            Encoder::new(&mut parameters, &config, words, signatures.kinds(), scene.relation_kinds());
-        let decoder = Decoder::new(&mut parameters, &config, signatures.rules().len(), signatures.types());
+        let encoder = Encoder::new(
+            &mut parameters,
+            &config,
+            words,
+            signatures.item_kind_count(),
+            scene.relation_kinds(),
+        );
+        let decoder =
+            Decoder::new(&mut parameters, &config, signatures.rules().len(), signatures.type_count());
         Model { config, scene, parameters, encoder, decoder, tapes: Mutex::new(vec![]) }
     }
 

@@ -1,6 +1,6 @@
 //! Programs that are not complete yet.
 
-use xpr_lang::{Action, Derivation, Grammar, ItemId, Place, RuleId, TypeId};
+use xpr_lang::{Action, Derivation, Grammar, ItemId, ItemPosition, RuleId, TypeId};
 
 /// An incomplete program, with what the decoder's input depends on.
 #[derive(Clone, Debug)]
@@ -51,8 +51,8 @@ impl PartialProgram {
     }
 
     /// Returns where the next action is.
-    pub(crate) fn place(&self) -> Place {
-        Place { parent: self.parent(), previous: self.last }
+    pub(crate) fn place(&self) -> ItemPosition {
+        ItemPosition { parent: self.parent(), previous: self.last }
     }
 
     fn parent(&self) -> Option<RuleId> {

@@ -6,7 +6,7 @@ use crate::scene::ItemFeatures;
 use crate::{Scene, Vocabulary};
 use std::fmt;
 use std::sync::Arc;
-use xpr_lang::{Action, Environment, Grammar, ItemId, Place, TypeId};
+use xpr_lang::{Action, Environment, Grammar, ItemId, ItemPosition, TypeId};
 use xpr_text::stem;
 
 /// A question, prepared for a parser: its words, and how they relate to the items of a [`Scene`].
@@ -131,7 +131,7 @@ impl Question {
     }
 
     /// Returns whether search should try the action of a column at this place. See [`Environment::fits`].
-    pub(crate) fn fits(&self, scene: &Scene, column: u32, place: Place) -> bool {
+    pub(crate) fn fits(&self, scene: &Scene, column: u32, place: ItemPosition) -> bool {
         match (self.environment(), scene.action(column)) {
             (Some(environment), Action::Item(item)) => environment.fits(item, place),
             _ => true,

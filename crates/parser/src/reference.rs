@@ -11,7 +11,7 @@ use crate::{
     Model, ModelConfig, Parser, Question, Reading, Scene, TrainableParser, Vocabulary, WeightedProgram,
 };
 use std::fmt::Write;
-use xpr_exec::{KnowledgeBaseEnvironment, Phrase, overnight};
+use xpr_exec::{KnowledgeBaseEnvironment, SymbolPhrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_lang::{Action, Environment, Language, Program};
 use xpr_nn::{Gradients, Matrix, Random};
@@ -30,7 +30,7 @@ fn fixture() -> Fixture {
     let world = overnight::world("calendar").unwrap();
     let phrases =
         [("( date 2015 1 2 )", "jan 2"), ("( number 3 en.hour )", "three hours"), ("( number 2 )", "two")]
-            .map(|(symbol, phrase)| Phrase { symbol: symbol.into(), phrase: phrase.into() });
+            .map(|(symbol, phrase)| SymbolPhrase { symbol: symbol.into(), phrase: phrase.into() });
     let environment = KnowledgeBaseEnvironment::new(&world, &language, &phrases);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let utterances = ["which meetings on january 2 are longer than three hours", "when is the annual review"];

@@ -43,18 +43,18 @@ impl Environment for TinyEnvironment {
 pub(crate) fn tiny_world(recursive: bool) -> (Grammar, TinyEnvironment) {
     let mut language = Signatures::new("Answer");
     let answer = language.root();
-    let [set, property, ty] = ["Set", "Property", "Type"].map(|name| language.ty(name));
-    language.rule("all", answer, &[ty]);
-    language.rule("join", answer, &[set, property]);
-    language.rule("count", answer, &[set]);
-    language.rule("all_of", set, &[ty]);
-    language.rule("flip", property, &[ty, ty]);
+    let [set, property, ty] = ["Set", "Property", "Type"].map(|name| language.add_type(name));
+    language.add_rule("all", answer, &[ty]);
+    language.add_rule("join", answer, &[set, property]);
+    language.add_rule("count", answer, &[set]);
+    language.add_rule("all_of", set, &[ty]);
+    language.add_rule("flip", property, &[ty, ty]);
     if recursive {
-        language.rule("join_of", set, &[set, property]);
+        language.add_rule("join_of", set, &[set, property]);
     }
-    let (of_property, of_type) = (language.kind("property"), language.kind("type"));
-    language.points(property, of_property);
-    language.points(ty, of_type);
+    let (of_property, of_type) = (language.add_item_kind("property"), language.add_item_kind("type"));
+    language.accept_items(property, of_property);
+    language.accept_items(ty, of_type);
     let items = vec![
         Item::new(of_type, "meeting", "meeting"),
         Item::new(of_type, "person", "person"),

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use xpr_exec::Executor;
-use xpr_lang::{
-    Action, Environment, Grammar, Item, ItemId, Language, Outcome, Program, ReadError, Relation, Signatures,
-};
+use xpr_lang::{Action, Environment, Grammar, Item, Language, Outcome, Program, ReadError, Signatures};
 use xpr_learn::World;
 use xpr_learn::task::TaskError;
 
@@ -49,14 +47,14 @@ impl Language for RobotLanguage {
     }
 
     fn read(&self, text: &str, grammar: &Grammar, items: &dyn Environment) -> Result<Program, ReadError> {
-        let not_covered =
-            |word: &str| ReadError::NotCovered(format!("`{word}` is not a command, a place or a thing"));
         let action = |word: &str| {
             let rule = self.signatures.find_rule(word).map(Action::Rule);
-            rule.or_else(|| items.find(word).map(Action::Item)).ok_or_else(|| not_covered(word))
+            rule.or_else(|| items.find(word).map(Action::Item)).ok_or_else(|| {
+                ReadError::NotCovered(format!("`{word}` is not a command, a place or a thing"))
+            })
         };
         let actions: Vec<Action> = text.split_whitespace().map(action).collect::<Result<_, _>>()?;
-        Program::from_actions(grammar, &actions).map_err(|error| ReadError::NotCovered(error.to_string()))
+        Ok(Program::from_actions(grammar, &actions)?)
     }
 
     fn write(&self, program: &Program, _: &Grammar, items: &dyn Environment) -> String {
@@ -77,18 +75,6 @@ pub(crate) struct House {
 impl Environment for House {
     fn items(&self) -> &[Item] {
         &self.items
-    }
-
-    fn find(&self, symbol: &str) -> Option<ItemId> {
-        self.items.iter().position(|item| item.symbol == symbol).map(|index| ItemId(index as u32))
-    }
-
-    fn relation_names(&self) -> &[&'static str] {
-        &[]
-    }
-
-    fn relations(&self) -> &[Relation] {
-        &[]
     }
 }
 
@@ -128,14 +114,15 @@ pub(crate) struct RobotWorld {
 impl RobotWorld {
     pub(crate) fn new() -> Self {
         let mut signatures = Signatures::new("Plan");
-        let (plan, place, thing) = (signatures.root(), signatures.ty("Place"), signatures.ty("Thing"));
-        let (places, things) = (signatures.kind("place"), signatures.kind("thing"));
-        signatures.points(place, places);
-        signatures.points(thing, things);
-        signatures.rule("stop", plan, &[]);
-        signatures.rule("go", plan, &[place, plan]);
-        signatures.rule("take", plan, &[thing, plan]);
-        signatures.rule("drop", plan, &[thing, plan]);
+        let (plan, place, thing) =
+            (signatures.root(), signatures.add_type("Place"), signatures.add_type("Thing"));
+        let (places, things) = (signatures.add_item_kind("place"), signatures.add_item_kind("thing"));
+        signatures.accept_items(place, places);
+        signatures.accept_items(thing, things);
+        signatures.add_rule("stop", plan, &[]);
+        signatures.add_rule("go", plan, &[place, plan]);
+        signatures.add_rule("take", plan, &[thing, plan]);
+        signatures.add_rule("drop", plan, &[thing, plan]);
         let places = PLACES.map(|name| Item::new(places, name, name));
         let things = THINGS.map(|(name, _)| Item::new(things, name, name));
         let house = House { items: places.into_iter().chain(things).collect() };

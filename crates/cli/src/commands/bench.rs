@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use xpr_data::{Overnight, Part};
+use xpr_data::{Overnight, OvernightPart};
 use xpr_exec::{KnowledgeBase, Limits, Plan, Runner, overnight};
 use xpr_lang::lambda_dcs::Form;
 
@@ -42,8 +42,11 @@ pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Resul
     let mut worlds = Vec::new();
     for name in overnight::WORLDS {
         if arguments.world == "all" || arguments.world == name {
-            let programs: Vec<String> =
-                data.examples(name, Part::Train)?.into_iter().map(|example| example.program).collect();
+            let programs: Vec<String> = data
+                .examples(name, OvernightPart::Train)?
+                .into_iter()
+                .map(|example| example.program)
+                .collect();
             worlds.push(measure(name, &native_world(name)?, &programs, duration)?);
         }
     }

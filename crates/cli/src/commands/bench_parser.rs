@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use xpr_learn::teacher::OwnSearch;
 use xpr_learn::{Experiment, Teacher};
 use xpr_nn::{Matrix, gemm, total_flops};
-use xpr_parser::{Parser, Question};
+use xpr_parser::{Parser, Question, TrainableParser};
 
 #[derive(Serialize)]
 struct TrainFigures {

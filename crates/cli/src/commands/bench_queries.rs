@@ -8,9 +8,9 @@ use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use xpr_data::pairs;
+use xpr_data::labeled;
 use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
-use xpr_exec::{Executor, Outcome, Remembering};
+use xpr_exec::{CachingExecutor, Executor, Outcome};
 use xpr_lang::sql::{Schema, quoted};
 
 /// Room for outcomes, in bytes.
@@ -64,7 +64,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let database = Database::at(address, Path::new(""))?;
     let mut runner = SqliteRunner::checked(&database, database.schema()?, QueryLimits::default())?;
-    let pairs = pairs::read(labeled)?;
+    let pairs = labeled::read(labeled)?;
     // Also the warm-up: what fails would be faster than what runs.
     let programs: Vec<&str> = pairs
         .iter()
@@ -82,7 +82,7 @@ pub(super) fn run(
         })
     };
     let alone = all(&mut runner);
-    let remembered = all(&mut Remembering::new(runner, MEMORY));
+    let remembered = all(&mut CachingExecutor::new(runner, MEMORY));
     let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
     let limits = QueryLimits::default();
     let milliseconds = |time: &Duration| time.as_secs_f64() * 1e3;

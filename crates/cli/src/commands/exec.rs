@@ -4,7 +4,7 @@ use super::{load_triples, native_world};
 use crate::arguments::ExecArguments;
 use anyhow::{Context, Result};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use xpr_exec::{Limits, Outcome, Runner, Verdict};
+use xpr_exec::{AnswerKind, Limits, Outcome, Runner};
 use xpr_lang::lambda_dcs::{Form, MAX_TEXT};
 
 pub(crate) fn run(arguments: &ExecArguments, out: &mut dyn Write) -> Result<()> {
@@ -59,8 +59,8 @@ fn execute(runner: &mut Runner<'_>, form: &mut Form, line: &[u8], answer: &mut S
         Ok(()) => {
             append(answer, "value\t");
             match runner.run_form(form, answer) {
-                Ok(Verdict::Something) => {}
-                Ok(Verdict::Nothing) => answer.replace_range(start..start + 5, "empty"),
+                Ok(AnswerKind::NonEmpty) => {}
+                Ok(AnswerKind::Empty) => answer.replace_range(start..start + 5, "empty"),
                 Err(fault) => {
                     answer.truncate(start);
                     append(answer, &one_line_outcome(&fault.into()));

@@ -6,8 +6,8 @@ use crate::table;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::io::Write;
-use xpr_data::{Overnight, Part};
-use xpr_exec::{Executor, KnowledgeBaseEnvironment, Limits, Outcome, Phrase, Runner, overnight};
+use xpr_data::{Overnight, OvernightPart};
+use xpr_exec::{Executor, KnowledgeBaseEnvironment, Limits, Outcome, Runner, SymbolPhrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_lang::{Environment, Language};
 
@@ -48,16 +48,16 @@ pub(crate) fn run(arguments: &ImportOvernightArguments, out: &mut dyn Write) -> 
 
 fn domain(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<Domain> {
     let world = native_world(name)?;
-    let phrases: Vec<Phrase> = data
+    let phrases: Vec<SymbolPhrase> = data
         .lexicon(name)?
         .into_iter()
-        .map(|entry| Phrase { symbol: entry.symbol, phrase: entry.phrase })
+        .map(|entry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase })
         .collect();
     let environment = KnowledgeBaseEnvironment::new(&world, language, &phrases);
     let grammar = language.signatures().grammar(environment.items()).with_context(|| name.to_owned())?;
     let mut runner = Runner::new(&world, Limits::default());
 
-    let train = data.examples(name, Part::Train)?;
+    let train = data.examples(name, OvernightPart::Train)?;
     let (mut executable, mut empty, mut covered, mut actions) = (0, 0, 0, 0);
     for example in &train {
         let outcome = runner.execute(&example.program);
@@ -69,7 +69,7 @@ fn domain(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<
         }
     }
     // The split is the training data in another order, or it is not this data's.
-    let mut split = data.examples(name, Part::Split0)?;
+    let mut split = data.examples(name, OvernightPart::Split0)?;
     let mut sorted = train.clone();
     for part in [&mut split, &mut sorted] {
         part.sort_by(|left, right| (&left.utterance, &left.program).cmp(&(&right.utterance, &right.program)));
@@ -77,15 +77,15 @@ fn domain(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<
     if split != sorted {
         bail!(
             "{} does not have the examples of {} in another order",
-            data.path(name, Part::Split0).display(),
-            data.path(name, Part::Train).display()
+            data.path(name, OvernightPart::Split0).display(),
+            data.path(name, OvernightPart::Train).display()
         );
     }
     let share = |count: usize| count as f64 / train.len().max(1) as f64;
     Ok(Domain {
         domain: name,
         train: train.len(),
-        test: data.examples(name, Part::Test)?.len(),
+        test: data.examples(name, OvernightPart::Test)?.len(),
         items: environment.items().len(),
         executable: share(executable),
         empty: share(empty),

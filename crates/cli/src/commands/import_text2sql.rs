@@ -5,8 +5,8 @@ use crate::arguments::{DivisionName, ImportText2SqlArguments};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::io::Write;
-use xpr_data::pairs::{self, Pair, Split};
-use xpr_data::{Division, EXPERIMENT, Project, ProjectSettings, Text2Sql};
+use xpr_data::labeled::{self, LabeledQuestion, Split};
+use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, SplitBy, Text2Sql};
 
 /// How many questions there are of each part.
 #[derive(Serialize)]
@@ -22,11 +22,11 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> Result<()> {
     let dataset = Text2Sql::open(&arguments.from, arguments.name.as_deref())?;
     let division = match arguments.split {
-        DivisionName::Question => Division::Question,
-        DivisionName::Query => Division::Query,
+        DivisionName::Question => SplitBy::Question,
+        DivisionName::Query => SplitBy::Query,
     };
-    let pairs = dataset.pairs(division, arguments.fold)?;
-    let part = |wanted: &dyn Fn(Split) -> bool| -> Vec<Pair> {
+    let pairs = dataset.labeled_questions(division, arguments.fold)?;
+    let part = |wanted: &dyn Fn(Split) -> bool| -> Vec<LabeledQuestion> {
         pairs.iter().filter(|pair| pair.split.is_some_and(wanted)).cloned().collect()
     };
     let (train, dev) = match arguments.dev_apart {
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
     };
     let test = part(&|split| split == Split::Test);
 
-    let tsv = |pairs: &[Pair]| pairs::to_tsv(pairs).with_context(|| dataset.name().to_owned());
+    let tsv = |pairs: &[LabeledQuestion]| labeled::to_tsv(pairs).with_context(|| dataset.name().to_owned());
     let mut project = Project::new(&arguments.out);
     project.add("train.tsv", tsv(&train)?);
     if arguments.dev_apart {
@@ -81,5 +81,5 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
     }
     writeln!(out, "\nNext:")?;
     writeln!(out, "  xpr data check --db sqlite:{folder}/{database} --labeled {folder}/train.tsv")?;
-    Ok(writeln!(out, "  xpr train {folder}/{EXPERIMENT} --out {folder}/run")?)
+    Ok(writeln!(out, "  xpr train {folder}/{EXPERIMENT_FILE} --out {folder}/run")?)
 }

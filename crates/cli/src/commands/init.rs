@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use xpr_data::pairs::{self, Pair, Split};
-use xpr_data::{EXPERIMENT, Project, ProjectSettings, relative_path};
+use xpr_data::labeled::{self, LabeledQuestion, Split};
+use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
 
 /// Labeled questions that are held out, at most.
@@ -33,13 +33,13 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     let mut settings = ProjectSettings { labeled: "train.tsv".to_owned(), ..ProjectSettings::default() };
     let mut project = Project::new(&folder);
     let in_labeled = || arguments.files.labeled.display().to_string();
-    project.add("train.tsv", pairs::to_tsv(&train).with_context(in_labeled)?);
+    project.add("train.tsv", labeled::to_tsv(&train).with_context(in_labeled)?);
     if test.is_empty() {
         // Somebody with one question has nothing to spare.
         settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MOST_HELD_OUT);
     } else {
         let in_test = || arguments.test.as_ref().map_or_else(in_labeled, |path| path.display().to_string());
-        project.add("test.tsv", pairs::to_tsv(&test).with_context(in_test)?);
+        project.add("test.tsv", labeled::to_tsv(&test).with_context(in_test)?);
         settings.test = "test.tsv".to_owned();
     }
     if let Some(questions) = &survey.questions {
@@ -63,27 +63,24 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     let folder = folder.display();
     writeln!(
         out,
-        "\nWrote {folder}/{EXPERIMENT}: {} questions to train with",
+        "\nWrote {folder}/{EXPERIMENT_FILE}: {} questions to train with",
         train.len() - settings.held_out
     )?;
     match test.is_empty() {
         true => writeln!(out, "and {} held out to test with.", settings.held_out)?,
         false => writeln!(out, "and {} to test with.", test.len())?,
     }
-    writeln!(out, "\nNext:\n  xpr train {folder}/{EXPERIMENT} --out {folder}/run")?;
+    writeln!(out, "\nNext:\n  xpr train {folder}/{EXPERIMENT_FILE} --out {folder}/run")?;
     writeln!(out, "  xpr ask {folder}/run {:?}", train[0].utterance)?;
     Ok(writeln!(out, "Word vectors make it better: add --embeddings and a file in GloVe's text format.")?)
 }
 
 /// The pairs to train with, and those to test with.
-fn parts(survey: &Survey, test: Option<&Path>) -> Result<(Vec<Pair>, Vec<Pair>)> {
-    let (train, marked): (Vec<Pair>, Vec<Pair>) =
+fn parts(survey: &Survey, test: Option<&Path>) -> Result<(Vec<LabeledQuestion>, Vec<LabeledQuestion>)> {
+    let (train, marked): (Vec<LabeledQuestion>, Vec<LabeledQuestion>) =
         survey.pairs.iter().cloned().partition(|pair| pair.split != Some(Split::Test));
     match test {
-        Some(path) => {
-            let name = survey.database.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            Ok((train, pairs::read_about(path, &name)?))
-        }
+        Some(path) => Ok((train, labeled::read_for_database(path, survey.database.name())?)),
         None => Ok((train, marked)),
     }
 }

@@ -27,7 +27,7 @@ use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
-use xpr_exec::{Builder, KnowledgeBase, overnight};
+use xpr_exec::{KnowledgeBase, overnight};
 use xpr_run::{Config, Dataset, ReadConfig};
 
 /// Reads an experiment; flags win over its file, and a setting over both.
@@ -87,5 +87,5 @@ fn native_world(name: &str) -> Result<KnowledgeBase> {
 /// Loads a knowledge base from a triples file.
 fn load_triples(path: &Path) -> Result<KnowledgeBase> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    Builder::read(&text).with_context(|| path.display().to_string())
+    KnowledgeBase::read_triples(&text).with_context(|| path.display().to_string())
 }

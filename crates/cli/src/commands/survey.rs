@@ -7,8 +7,8 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use xpr_data::pairs::{self, Pair, Split};
-use xpr_data::questions::{self, Question};
+use xpr_data::labeled::{self, LabeledQuestion, Split};
+use xpr_data::unlabeled::{self, UnlabeledQuestion};
 use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
 use xpr_lang::sql::Schema;
 use xpr_learn::task::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
@@ -22,8 +22,8 @@ pub(super) struct Survey {
     pub(super) schema: Schema,
     /// Different values of its columns that questions can name.
     pub(super) values: usize,
-    pub(super) pairs: Vec<Pair>,
-    pub(super) questions: Option<Vec<Question>>,
+    pub(super) pairs: Vec<LabeledQuestion>,
+    pub(super) questions: Option<Vec<UnlabeledQuestion>>,
     pub(super) coverage: Coverage,
     pub(super) vocabulary: Option<VocabularyAccount>,
 }
@@ -33,21 +33,22 @@ impl Survey {
     pub(super) fn of(files: &QuestionFiles, patience: Duration) -> Result<Survey> {
         // The files first: what is wrong with them should not wait for a large database.
         let database = Database::at(&files.db, Path::new(""))?;
-        let name = database.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let pairs = pairs::read_about(&files.labeled, &name)?;
-        let questions = files.unlabeled.as_deref().map(questions::read).transpose()?;
+        let name = database.name().to_owned();
+        let pairs = labeled::read_for_database(&files.labeled, &name)?;
+        let questions = files.unlabeled.as_deref().map(unlabeled::read).transpose()?;
 
         let mut progress = Reading::new();
         let mut reading = |what: &str, now: ReadingProgress<'_>| {
-            progress.show(&format!("tables, {what} {}", now.table), now.done, now.of);
+            progress.show(&format!("tables, {what} {}", now.table), now.done, now.total);
             ControlFlow::Continue(())
         };
-        let schema = database.schema_watched(&mut |now| reading("looking at", now))?;
+        let schema = database.schema_with_progress(&mut |now| reading("looking at", now))?;
         let limits = ValueLimits::default();
         let index = ValueIndex::read(&database, &schema, limits, &mut |now| reading("indexing", now))?;
 
         let mut surveyor = Surveyor::new(&database, &schema, &index)?;
-        let train: Vec<Pair> = pairs.iter().filter(|pair| pair.split != Some(Split::Test)).cloned().collect();
+        let train: Vec<LabeledQuestion> =
+            pairs.iter().filter(|pair| pair.split != Some(Split::Test)).cloned().collect();
         let constants = surveyor.constants(&train);
         let start = Instant::now();
         let coverage = surveyor.survey(&pairs, &constants, &mut |done| {

@@ -42,7 +42,8 @@ impl Running<'_> {
         if let Some(Progress { step: last, steps: of, .. }) = progress_of(&self.folder) {
             // A member of the ensemble is trained before the parser, which begins again at the first step.
             let same = self.steps.filter(|steps| steps.last <= last);
-            let (first, since) = same.map_or_else(|| (last, Instant::now()), |steps| (steps.first, steps.since));
+            let (first, since) =
+                same.map_or_else(|| (last, Instant::now()), |steps| (steps.first, steps.since));
             if self.steps.is_none() {
                 set_style(&self.bar, "  {bar:20} {pos}/{len} steps  {msg}");
             }

@@ -75,7 +75,7 @@ fn write_model(text: &mut String, experiment: &Experiment, model: &Model) -> fmt
         text,
         "- {} rules and {} items in its grammar, {} words in its vocabulary",
         grammar.signatures().rules().len(),
-        grammar.items(),
+        grammar.item_count(),
         experiment.task().vocabulary().words().len()
     )?;
     if config.eval.noisy_channel > 0.0 {

@@ -3,14 +3,14 @@
 use super::policy::{JudgedCandidate, RewardPolicy};
 use crate::task::{Task, TaskError};
 use std::fmt;
-use xpr_exec::{Executor, Remembering};
+use xpr_exec::{CachingExecutor, Executor};
 use xpr_lang::Outcome;
 use xpr_parser::{Candidate, Question};
 
 /// Runs candidates and decides which are rewarded. Outcomes are cached, so a program is seldom run twice.
 pub struct Judge<'t> {
     task: &'t Task,
-    executor: Remembering<Box<dyn Executor + 't>>,
+    executor: CachingExecutor<Box<dyn Executor + 't>>,
     policy: RewardPolicy,
 }
 
@@ -29,7 +29,7 @@ impl<'t> Judge<'t> {
     /// # Errors
     /// If the data cannot be opened.
     pub fn new(task: &'t Task, policy: RewardPolicy) -> Result<Self, TaskError> {
-        Ok(Judge { task, executor: Remembering::new(task.executor()?, CACHE_SIZE), policy })
+        Ok(Judge { task, executor: CachingExecutor::new(task.executor()?, CACHE_SIZE), policy })
     }
 
     /// Returns the task whose programs are judged.

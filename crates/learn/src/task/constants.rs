@@ -8,13 +8,13 @@ use crate::hyperparameters::{FEWEST_PROGRAMS_OF_CONSTANT, MOST_CONSTANTS};
 use rustc_hash::FxHashMap;
 use xpr_exec::sqlite::ValueIndex;
 use xpr_lang::Environment;
-use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
+use xpr_lang::sql::{Literal, Sql, SqlEnvironment, SuggestedValue};
 
 /// A constant learned from labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedConstant {
     /// The constant, as an environment holds it.
-    pub value: Value,
+    pub value: SuggestedValue,
     /// The number of labeled programs that need it and whose questions do not suggest it.
     pub programs: usize,
 }
@@ -55,8 +55,8 @@ pub fn learned_constants<'a>(
 }
 
 /// Returns a literal as a constant whose phrase is its text.
-pub(crate) fn constant_value(literal: Literal) -> Value {
+pub(crate) fn constant_value(literal: Literal) -> SuggestedValue {
     let (Literal::Number(phrase) | Literal::Text(phrase)) = &literal;
     let phrase = phrase.clone();
-    Value::new(literal, phrase)
+    SuggestedValue::new(literal, phrase)
 }

@@ -12,11 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::ops::ControlFlow;
 use thiserror::Error;
-use xpr_data::Pair;
-use xpr_data::questions::Question;
+use xpr_data::LabeledQuestion;
+use xpr_data::UnlabeledQuestion;
 use xpr_exec::Executor;
 use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner, ValueIndex, same_answer};
-use xpr_lang::sql::{Query, Schema, Sql, SqlEnvironment, Value};
+use xpr_lang::sql::{Query, Schema, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, GrammarError, Language, Outcome, Program};
 use xpr_text::tokenize;
 
@@ -134,12 +134,12 @@ impl<'a> Surveyor<'a> {
         let language = Sql::new(schema.clone());
         let fixed = SqlEnvironment::new(&language);
         let grammar = language.signatures().grammar(fixed.items())?;
-        let runner = SqliteRunner::new(database, schema.clone(), QueryLimits::patient())?;
+        let runner = SqliteRunner::new(database, schema.clone(), QueryLimits::interactive())?;
         Ok(Surveyor { language, fixed, grammar, index, runner })
     }
 
     /// What a parser learns from these labels that no question says.
-    pub fn constants(&self, labeled: &[Pair]) -> Vec<LearnedConstant> {
+    pub fn constants(&self, labeled: &[LabeledQuestion]) -> Vec<LearnedConstant> {
         let labeled = labeled.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
         learned_constants(&self.language, &self.fixed, self.index, labeled)
     }
@@ -148,11 +148,11 @@ impl<'a> Surveyor<'a> {
     /// only looked at and no longer run.
     pub fn survey(
         &mut self,
-        pairs: &[Pair],
+        pairs: &[LabeledQuestion],
         constants: &[LearnedConstant],
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Coverage {
-        let values: Vec<Value> = constants.iter().map(|constant| constant.value.clone()).collect();
+        let values: Vec<SuggestedValue> = constants.iter().map(|constant| constant.value.clone()).collect();
         let fixed = self.fixed.with_constants(&self.language, &values);
         let constants = constants
             .iter()
@@ -170,7 +170,7 @@ impl<'a> Surveyor<'a> {
         coverage
     }
 
-    fn add(&mut self, pair: &Pair, fixed: &SqlEnvironment, runs: bool, coverage: &mut Coverage) {
+    fn add(&mut self, pair: &LabeledQuestion, fixed: &SqlEnvironment, runs: bool, coverage: &mut Coverage) {
         let mut fail = |stage: Stage, reason: String| {
             let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
             coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
@@ -229,8 +229,8 @@ impl<'a> Surveyor<'a> {
 
     /// What a parser that gets everything right would write.
     fn rewritten(&self, query: &Query) -> Result<String, String> {
-        let values: Vec<Value> =
-            query.literals().into_iter().map(|literal| Value::new(literal, "")).collect();
+        let values: Vec<SuggestedValue> =
+            query.literals().into_iter().map(|literal| SuggestedValue::new(literal, "")).collect();
         let environment = self.fixed.with_values(&self.language, &values);
         let grammar = self.grammar.with_items(&environment.items()[self.fixed.fixed_items()..]);
         let program =
@@ -243,7 +243,11 @@ impl<'a> Surveyor<'a> {
     }
 
     /// The account of questions without programs, beside those that have one.
-    pub fn vocabulary(&self, labeled: &[Pair], unlabeled: &[Question]) -> VocabularyAccount {
+    pub fn vocabulary(
+        &self,
+        labeled: &[LabeledQuestion],
+        unlabeled: &[UnlabeledQuestion],
+    ) -> VocabularyAccount {
         let named = self.fixed.items().iter().map(|item| item.phrase.as_str());
         let known: FxHashSet<String> =
             labeled.iter().map(|pair| pair.utterance.as_str()).chain(named).flat_map(tokenize).collect();

@@ -4,9 +4,9 @@ use super::error::TaskError;
 use super::grammar_record::GrammarRecord;
 use super::world::{DatabaseWorld, KnowledgeWorld, World};
 use std::path::Path;
-use xpr_data::pairs::{self, Pair, Split};
-use xpr_data::{Example, LexiconEntry, Overnight, Part, questions};
-use xpr_exec::{KnowledgeBase, Phrase, overnight};
+use xpr_data::labeled::{self, LabeledQuestion, Split};
+use xpr_data::{Example, LexiconEntry, Overnight, OvernightPart, unlabeled};
+use xpr_exec::{KnowledgeBase, SymbolPhrase, overnight};
 use xpr_nn::Random;
 use xpr_run::{DataConfig, Dataset};
 
@@ -36,29 +36,32 @@ impl Examples {
                 }
                 let data = Overnight::open(&config.folder)?;
                 Examples {
-                    train: data.examples(&config.domain, Part::Split0)?,
-                    test: data.examples(&config.domain, Part::Test)?,
+                    train: data.examples(&config.domain, OvernightPart::Split0)?,
+                    test: data.examples(&config.domain, OvernightPart::Test)?,
                     bare: vec![],
                 }
             }
             Dataset::Database => {
-                let pairs = |path: &Path| -> Result<Vec<Pair>, TaskError> {
+                let pairs = |path: &Path| -> Result<Vec<LabeledQuestion>, TaskError> {
                     match path.as_os_str().is_empty() {
                         true => Ok(vec![]),
-                        false => Ok(pairs::read_about(&config.folder.join(path), config.short_name())?),
+                        false => {
+                            Ok(labeled::read_for_database(&config.folder.join(path), config.short_name())?)
+                        }
                     }
                 };
                 // The file may have a column that says which pairs are for testing.
-                let (of_test, labeled): (Vec<Pair>, Vec<Pair>) =
+                let (of_test, labeled): (Vec<LabeledQuestion>, Vec<LabeledQuestion>) =
                     pairs(&config.labeled)?.into_iter().partition(|pair| pair.split == Some(Split::Test));
                 let test = if config.test.as_os_str().is_empty() { of_test } else { pairs(&config.test)? };
-                let examples = |pairs: Vec<Pair>| {
-                    let example = |pair: Pair| Example { utterance: pair.utterance, program: pair.program };
+                let examples = |pairs: Vec<LabeledQuestion>| {
+                    let example =
+                        |pair: LabeledQuestion| Example { utterance: pair.utterance, program: pair.program };
                     pairs.into_iter().map(example).collect()
                 };
                 let bare = match config.unlabeled.as_os_str().is_empty() {
                     true => vec![],
-                    false => questions::read(&config.folder.join(&config.unlabeled))?
+                    false => unlabeled::read(&config.folder.join(&config.unlabeled))?
                         .into_iter()
                         .map(|question| question.text)
                         .collect(),
@@ -79,8 +82,8 @@ pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Bo
     match config.dataset {
         Dataset::Overnight => {
             let lexicon = Overnight::open(&config.folder)?.lexicon(&config.domain)?;
-            let phrase = |entry: LexiconEntry| Phrase { symbol: entry.symbol, phrase: entry.phrase };
-            let phrases: Vec<Phrase> = lexicon.into_iter().map(phrase).collect();
+            let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
+            let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
             Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &phrases)))
         }
         Dataset::Database => Ok(Box::new(open_database(config)?.learn_constants(examples))),

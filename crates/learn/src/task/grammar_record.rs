@@ -1,7 +1,7 @@
 //! The grammar of a trained model, as its run folder records it.
 
 use serde::{Deserialize, Serialize};
-use xpr_exec::Phrase;
+use xpr_exec::SymbolPhrase;
 use xpr_lang::{Environment, Signatures};
 
 /// The content of `grammar.json`: the actions a model was made for. A run is opened only if its grammar is still the same.
@@ -42,10 +42,10 @@ impl GrammarRecord {
     }
 
     /// Returns the phrases of the items, in their order.
-    pub(crate) fn phrases(&self) -> Vec<Phrase> {
+    pub(crate) fn phrases(&self) -> Vec<SymbolPhrase> {
         self.items
             .iter()
-            .map(|item| Phrase { symbol: item.symbol.clone(), phrase: item.phrase.clone() })
+            .map(|item| SymbolPhrase { symbol: item.symbol.clone(), phrase: item.phrase.clone() })
             .collect()
     }
 }

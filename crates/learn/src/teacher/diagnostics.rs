@@ -40,7 +40,7 @@ impl LessonDiagnostics {
         sums.mass += seen.log_probabilities.iter().map(|log| log.exp()).sum::<f64>().min(1.0);
         for (candidate, _) in rewarded() {
             sums.program_length += language.length(&candidate.program);
-            sums.question_length += example.question.words();
+            sums.question_length += example.question.word_count();
         }
         if let Some(top_k) = TopK.credit(seen) {
             let differences = credit.q.iter().zip(&top_k.q).map(|(own, other)| (own - other).abs());

@@ -123,7 +123,7 @@ impl NoisyChannel {
                 let name = self.words_of(&stems);
                 self.translations.of.push(Translation { name, ..Translation::default() });
             }
-            let is_value = matches!(action, Action::Item(item) if question.is_own(*item));
+            let is_value = matches!(action, Action::Item(item) if question.is_own_item(*item));
             if !(is_value && notions.contains(&notion)) {
                 notions.push(notion);
             }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::task::{TaskError, World};
     use xpr_exec::Executor;
-    use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, Table, Value};
+    use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, SuggestedValue, Table};
     use xpr_lang::{Environment, Grammar, Language};
     use xpr_parser::Surroundings;
 
@@ -268,7 +268,7 @@ mod tests {
         }
         fn surroundings(&self, _: &str, grammar: &Grammar) -> Option<Surroundings> {
             let fixed = self.environment.fixed_items();
-            let austin = Value::new(Literal::text("austin"), "austin");
+            let austin = SuggestedValue::new(Literal::text("austin"), "austin");
             let environment = self.environment.with_values(&self.language, &[austin]);
             let grammar = grammar.with_items(&environment.items()[fixed..]);
             let shared = (0..fixed as u32).collect();

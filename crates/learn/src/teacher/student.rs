@@ -1,7 +1,7 @@
 //! The parser in training, reading one batch.
 
 use xpr_nn::{Gradients, Random};
-use xpr_parser::{Candidate, Question, Reading, TrainableParser, Weighted};
+use xpr_parser::{Candidate, Question, Reading, TrainableParser, WeightedProgram};
 
 /// A parser in training, and the batch of a step: labeled questions, then unlabeled ones.
 ///
@@ -39,7 +39,7 @@ impl<'a> Student<'a> {
     pub fn search_with_dropout(&mut self, beam: usize) -> Vec<Vec<Candidate>> {
         let labeled = self.labeled_actions.len();
         // A beam holds programs about as long as the question.
-        let beam_work = self.questions[labeled..].iter().map(|question| beam * question.words().max(1));
+        let beam_work = self.questions[labeled..].iter().map(|question| beam * question.word_count().max(1));
         let work: Vec<usize> = self.labeled_actions.iter().copied().chain(beam_work).collect();
         let mut reading = self.parser.read(&self.questions, &work, self.dropout, self.shards);
         let candidates = reading.candidates(labeled..self.questions.len(), beam);
@@ -48,7 +48,11 @@ impl<'a> Student<'a> {
     }
 
     /// Computes the gradient of `Σ weight · log p(program | question)`, and returns the log-probabilities of the programs.
-    pub(crate) fn gradient(mut self, programs: &[Weighted<'_>], gradients: &mut Gradients) -> Vec<f32> {
+    pub(crate) fn gradient(
+        mut self,
+        programs: &[WeightedProgram<'_>],
+        gradients: &mut Gradients,
+    ) -> Vec<f32> {
         let reading = self.reading.take().unwrap_or_else(|| {
             let mut work = vec![0; self.questions.len()];
             for program in programs {

@@ -155,7 +155,7 @@ impl Sums {
         sums.mass += seen.log_probabilities.iter().map(|log| log.exp()).sum::<f64>().min(1.0);
         for (candidate, _) in rewarded() {
             sums.program_length += judge.task().language().length(&candidate.program);
-            sums.question_length += example.question.words();
+            sums.question_length += example.question.word_count();
         }
         if let Some(credit) = credit {
             sums.loss += credit.loss;

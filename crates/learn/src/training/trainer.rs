@@ -15,7 +15,7 @@ use crate::task::{LabeledExample, UnlabeledExample};
 use crate::teacher::{Lesson, Student, Teacher};
 use std::time::Instant;
 use xpr_nn::{Adam, AdamState, Gradients};
-use xpr_parser::{Model, TrainableParser, Weighted};
+use xpr_parser::{Model, TrainableParser, WeightedProgram};
 use xpr_run::{LearnConfig, StepReport, TrainConfig};
 
 /// A parser in training.
@@ -117,16 +117,16 @@ impl<P: TrainableParser> Trainer<P> {
         &self,
         labeled: &[(usize, &'p LabeledExample)],
         lessons: &'p [Lesson],
-    ) -> Vec<Weighted<'p>> {
+    ) -> Vec<WeightedProgram<'p>> {
         let mut programs = Vec::new();
         let weight = -1.0 / labeled.len().max(1) as f32;
         for (question, (_, example)) in labeled.iter().enumerate() {
-            programs.push(Weighted { question, program: &example.program, weight });
+            programs.push(WeightedProgram { question, program: &example.program, weight });
         }
         let factor = self.weight / lessons.len().max(1) as f64;
         for (lesson, question) in lessons.iter().zip(labeled.len()..) {
             for (program, weight) in &lesson.programs {
-                programs.push(Weighted { question, program, weight: (factor * weight) as f32 });
+                programs.push(WeightedProgram { question, program, weight: (factor * weight) as f32 });
             }
         }
         programs

@@ -5,7 +5,7 @@ use crate::decoder::TargetProgram;
 use crate::test_worlds::{cities_and_states, tiny_world};
 use crate::{Model, ModelConfig, Scene, Surroundings, TrainableParser, Vocabulary, WeightedProgram};
 use std::collections::HashSet;
-use xpr_lang::sql::{ColumnId, Literal, SqlEnvironment, TableId, Value};
+use xpr_lang::sql::{ColumnId, Literal, SqlEnvironment, SuggestedValue, TableId};
 use xpr_lang::{Environment, Language};
 use xpr_nn::{Adam, AdamState, Gradients, Random};
 
@@ -140,8 +140,11 @@ fn values_are_tried_only_where_they_fit() {
     let language = cities_and_states();
     let fixed = SqlEnvironment::new(&language);
     let of_cities = ColumnId { table: TableId(0), column: 0 };
-    let austin =
-        Value { literal: Literal::text("austin"), phrase: "austin".into(), columns: vec![of_cities] };
+    let austin = SuggestedValue {
+        literal: Literal::text("austin"),
+        phrase: "austin".into(),
+        columns: vec![of_cities],
+    };
     let environment = fixed.with_values(&language, &[austin]);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let vocabulary = Vocabulary::new(["austin".to_owned(), "where".to_owned()]);

@@ -17,7 +17,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use xpr_data::{EXPERIMENT, write_file};
+use xpr_data::{EXPERIMENT_FILE, write_file};
 use xpr_learn::experiment::member_seed;
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_parser::Parser;
@@ -149,7 +149,7 @@ impl<'a> Demo<'a> {
         let mut all = vec![format!("train.seed={}", self.arguments.seed)];
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
-        let config = with_notices(Config::read(Some(&self.folder.join(EXPERIMENT)), &all)?);
+        let config = with_notices(Config::read(Some(&self.folder.join(EXPERIMENT_FILE)), &all)?);
         // All objectives hear the same committee.
         Ok(Experiment::load(config)?.with_members(Some(self.runs().join("members"))))
     }

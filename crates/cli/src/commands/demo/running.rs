@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
-use xpr_data::pairs;
+use xpr_data::labeled;
 use xpr_learn::inference::AnswerChooser;
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_parser::Parser;
@@ -45,7 +45,7 @@ impl Running {
         let TrainedRun { config, task, model, .. } = TrainedRun::open(run)?;
         let success = experiment.success_by_labels();
         // As training reads them: the labeled ones come first.
-        let pairs = pairs::read(&config.data.folder.join(&config.data.labeled))?;
+        let pairs = labeled::read(&config.data.folder.join(&config.data.labeled))?;
         let unlabeled = &pairs[pairs.len() - experiment.unlabeled_examples().len()..];
         let mut chooser = AnswerChooser::new(&task, success)?;
         let mut executor = task.patient_executor()?;

@@ -1,7 +1,7 @@
 //! The candidates of a question as literals of programs.
 
 use super::{ValueCandidate, ValueIndex};
-use xpr_lang::sql::{Literal, Value};
+use xpr_lang::sql::{Literal, SuggestedValue};
 use xpr_text::tokens;
 
 /// The maximum number of values of a question. It decides which literals a parser can write: each is one more item to
@@ -12,9 +12,9 @@ impl ValueIndex {
     /// Returns the values of a question for
     /// [`SqlEnvironment::with_values`](xpr_lang::sql::SqlEnvironment::with_values): the literals of its best candidates,
     /// each once and with the columns of all candidates that have it.
-    pub fn values(&self, question: &str) -> Vec<Value> {
+    pub fn values(&self, question: &str) -> Vec<SuggestedValue> {
         let words = tokens(question);
-        let mut values: Vec<Value> = Vec::new();
+        let mut values: Vec<SuggestedValue> = Vec::new();
         for candidate in self.candidates(question) {
             let (start, end) = candidate.span;
             let phrase: Vec<&str> = words[start..end].iter().map(|word| word.text.as_str()).collect();
@@ -25,7 +25,11 @@ impl ValueIndex {
                     value.columns.sort_unstable();
                     value.columns.dedup();
                 }
-                None => values.push(Value { literal, phrase: phrase.join(" "), columns: candidate.columns }),
+                None => values.push(SuggestedValue {
+                    literal,
+                    phrase: phrase.join(" "),
+                    columns: candidate.columns,
+                }),
             }
         }
         values.truncate(MAX_VALUES);

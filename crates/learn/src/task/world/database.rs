@@ -16,7 +16,7 @@ use xpr_exec::Executor;
 use xpr_exec::sqlite::{
     Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
 };
-use xpr_lang::sql::{Literal, Sql, SqlEnvironment, Value};
+use xpr_lang::sql::{Literal, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -26,7 +26,7 @@ pub struct DatabaseWorld {
     language: Sql,
     environment: SqlEnvironment,
     values: ValueIndex,
-    constants: Vec<Value>,
+    constants: Vec<SuggestedValue>,
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
 }
@@ -49,12 +49,12 @@ impl DatabaseWorld {
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
-        let environment = SqlEnvironment::new(&language).with_partly_known(values.partly_known());
+        let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
         Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
     }
 
     /// Offers constants to every question.
-    fn with_constants(mut self, constants: Vec<Value>) -> Self {
+    fn with_constants(mut self, constants: Vec<SuggestedValue>) -> Self {
         self.environment = self.environment.with_constants(&self.language, &constants);
         self.constants = constants;
         self
@@ -98,7 +98,7 @@ impl World for DatabaseWorld {
     }
 
     fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
-        self.run_within(QueryLimits::patient())
+        self.run_within(QueryLimits::interactive())
     }
 
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
@@ -111,7 +111,7 @@ impl World for DatabaseWorld {
             return Some(Surroundings { environment: Box::new(environment), grammar, shared });
         };
         let tables = relevance.tables(utterance, &values);
-        let (environment, shared) = self.environment.about(&tables);
+        let (environment, shared) = self.environment.restricted_to(&tables);
         let environment = environment.with_values(&self.language, &values);
         // Any table allows a program. If there is no table, the question is parsed with the whole schema.
         let own = self.language.signatures().grammar(environment.items()).ok()?;
@@ -130,6 +130,6 @@ impl World for DatabaseWorld {
     fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {
         let Outcome::Value(answer) = outcome else { return false };
         answer_rows(answer).is_none_or(|rows| rows != [["0"]])
-            && !self.language.parse(program).is_ok_and(|query| query.gives_constants_alone())
+            && !self.language.parse(program).is_ok_and(|query| query.returns_only_constants())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::task::error::TaskError;
-use xpr_exec::{Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Phrase, Runner};
+use xpr_exec::{Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Runner, SymbolPhrase};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_lang::{Environment, Language};
 
@@ -16,7 +16,7 @@ pub struct KnowledgeWorld {
 
 impl KnowledgeWorld {
     /// Creates the world of a knowledge base; `phrases` says what people call its items.
-    pub fn new(base: KnowledgeBase, phrases: &[Phrase]) -> Self {
+    pub fn new(base: KnowledgeBase, phrases: &[SymbolPhrase]) -> Self {
         let language = LambdaDcs::new();
         let environment = KnowledgeBaseEnvironment::new(&base, &language, phrases);
         KnowledgeWorld { base, language, environment }

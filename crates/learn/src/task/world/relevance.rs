@@ -8,7 +8,7 @@ use crate::hyperparameters::{
     RELEVANCE_OF_VALUE,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use xpr_lang::sql::{Schema, TableId, Value};
+use xpr_lang::sql::{Schema, SuggestedValue, TableId};
 use xpr_text::{split_identifier, stem};
 
 /// An index of the words in the names of a schema.
@@ -51,7 +51,7 @@ impl Relevance {
     }
 
     /// Returns the tables that a question with these values is most likely about.
-    pub(super) fn tables(&self, utterance: &str, values: &[Value]) -> Vec<TableId> {
+    pub(super) fn tables(&self, utterance: &str, values: &[SuggestedValue]) -> Vec<TableId> {
         let mut worth = vec![0.0; self.columns.len()];
         let words: BTreeSet<String> = stems(utterance).into_iter().collect();
         for tables in words.iter().filter_map(|word| self.named.get(word)) {
@@ -131,9 +131,9 @@ mod tests {
         let found = relevance.tables("how many seconds has the longest album", &[]);
         assert_eq!(found[..2], [TableId(100), TableId(101)]);
         assert!(found.len() <= MOST_TABLES);
-        let rome = Value {
+        let rome = SuggestedValue {
             columns: vec![ColumnId { table: TableId(102), column: 0 }],
-            ..Value::new(Literal::text("rome"), "rome")
+            ..SuggestedValue::new(Literal::text("rome"), "rome")
         };
         assert_eq!(relevance.tables("is rome large", &[rome])[0], TableId(102));
         // A question without a relevant word still gets tables.
