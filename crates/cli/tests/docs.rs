@@ -62,8 +62,11 @@ fn quoted_code_is_in_the_file_it_names() {
     let mut quotes = 0;
     for (path, text) in documents() {
         for block in blocks(&text, &["rust"]) {
-            let Some(file) = block[0].strip_prefix("// ").filter(|file| file.ends_with(".rs")) else { continue };
-            let code = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            let Some(file) = block[0].strip_prefix("// ").filter(|file| file.ends_with(".rs")) else {
+                continue;
+            };
+            let code =
+                fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
             // Code in doc comments is quoted without the comment marks, and indentation does not matter.
             let plain = |line: &str| line.trim().trim_start_matches("//!").trim().to_owned();
             let code: Vec<String> = code.lines().map(plain).collect();
