@@ -1,4 +1,4 @@
-//! Any text: read it, read its canonical text again, run it in every world.
+//! Reads any text as a program, reads its canonical text again, and runs both in every world.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
     }
     for world in worlds {
         let outcome = Runner::new(world, Limits::default()).execute(text);
-        // Canonical text runs the same.
+        // The canonical text has the same outcome.
         if let Ok(form) = Form::parse(text) {
             assert_eq!(outcome, Runner::new(world, Limits::default()).execute(&form.to_string()));
         }

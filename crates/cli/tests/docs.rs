@@ -1,4 +1,4 @@
-//! What the documents say is so: links lead somewhere, quoted code is the code, and commands are commands.
+//! The documents agree with the code: links lead to files, quoted code is in the file it names, and commands and flags exist.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The Markdown files at the root and in `docs`.
+/// Returns the Markdown files at the root and in the folders with documents.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for folder in [root(), root().join("docs")] {
-        for file in fs::read_dir(folder).unwrap() {
+    for folder in ["", "docs", "results", "attacks"] {
+        for file in fs::read_dir(root().join(folder)).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {
                 let text = fs::read_to_string(&path).unwrap();
@@ -26,7 +26,7 @@ fn documents() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The fenced blocks of a document in one of some languages: their lines.
+/// Returns the lines of each fenced block of a document that is in one of some languages.
 fn blocks<'t>(text: &'t str, languages: &[&str]) -> Vec<Vec<&'t str>> {
     let mut found = Vec::new();
     let mut open: Option<(bool, Vec<&str>)> = None;
@@ -45,7 +45,7 @@ fn blocks<'t>(text: &'t str, languages: &[&str]) -> Vec<Vec<&'t str>> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_lead_to_files() {
     for (path, text) in documents() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = link.split('#').next().unwrap();
@@ -58,18 +58,21 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn quoted_code_is_the_code() {
+fn quoted_code_is_in_the_file_it_names() {
     let mut quotes = 0;
     for (path, text) in documents() {
         for block in blocks(&text, &["rust"]) {
-            let Some(file) = block[0].strip_prefix("// crates/") else { continue };
-            let code = fs::read_to_string(root().join("crates").join(file)).unwrap();
-            // Examples are in comments, and indented otherwise.
-            let plain = |line: &str| line.trim().trim_start_matches("//! ").trim().to_owned();
+            let Some(file) = block[0].strip_prefix("// ").filter(|file| file.ends_with(".rs")) else {
+                continue;
+            };
+            let code =
+                fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            // Code in doc comments is quoted without the comment marks, and indentation does not matter.
+            let plain = |line: &str| line.trim().trim_start_matches("//!").trim().to_owned();
             let code: Vec<String> = code.lines().map(plain).collect();
             let quote: Vec<String> = block[1..].iter().map(|line| plain(line)).collect();
             let is_there = code.windows(quote.len()).any(|lines| lines == quote);
-            assert!(is_there, "{}: {file} does not say\n{}", path.display(), block[1..].join("\n"));
+            assert!(is_there, "{}: this is not in {file}:\n{}", path.display(), block[1..].join("\n"));
             quotes += 1;
         }
     }
@@ -77,7 +80,7 @@ fn quoted_code_is_the_code() {
 }
 
 #[test]
-fn commands_have_the_flags_that_are_written_of_them() {
+fn commands_in_documents_exist_and_have_their_flags() {
     let mut texts: Vec<String> = Vec::new();
     for (_, text) in documents() {
         texts.extend(blocks(&text, &["console", "sh"]).iter().map(|lines| lines.join("\n")));
@@ -96,7 +99,7 @@ fn commands_have_the_flags_that_are_written_of_them() {
             continue;
         };
         let words: Vec<&str> = line.split(['#', '|', '<', '>']).next().unwrap().split_whitespace().collect();
-        // As many words as are commands.
+        // The words that name the command.
         let path: Vec<String> = match words.as_slice() {
             ["data", "import", dataset, ..] => ["data", "import", dataset].map(str::to_owned).to_vec(),
             ["data" | "bench", command, ..] => [words[0], command].map(str::to_owned).to_vec(),
@@ -120,7 +123,7 @@ fn commands_have_the_flags_that_are_written_of_them() {
     assert!(commands > 20, "only {commands} commands were found");
 }
 
-/// Commands: lines, with those that end in a backslash joined with the next, and several in a line apart.
+/// Returns the commands of a text: lines that end in a backslash are joined with the next, and lines with ` · ` are split.
 fn joined(text: &str) -> Vec<String> {
     text.replace("\\\n", " ").lines().flat_map(|line| line.split(" · ")).map(str::to_owned).collect()
 }
