@@ -1,4 +1,4 @@
-//! Every command, flag and help text, in one place.
+//! Every command, flag and help text. All of them are in this one file, so that the same flag has the same words in every command.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ Examples:
   xpr train music/xpr.toml --out music/run
   xpr ask music/run \"which albums have more than ten songs\"
 
-`xpr COMMAND --help` has examples of each command.")]
+`xpr COMMAND --help` shows examples of each command.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,49 +39,26 @@ pub(crate) enum Command {
     Man(ManArguments),
 }
 
-/// See all of it at work on a film collection that is built in: no files needed, minutes on two cores.
-///
-/// Makes a project folder, trains a parser with few labels (the lower bound), with the same labels and questions nobody labeled (sparse
-/// MML), and with all labels (the upper bound); shows what running programs tells, compares the three on test questions, and answers
-/// new ones. Given again after it was stopped, it goes on where it was; what is finished is not trained again.
+/// The number of threads.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  xpr demo\n  xpr demo --all --seed 1\n  xpr demo --out /tmp/films --json"
-)]
-pub(crate) struct DemoArguments {
-    /// The project folder.
-    #[arg(long, value_name = "DIR", default_value = "xpr-demo")]
-    pub(crate) out: PathBuf,
-    /// Compare all five objectives of the paper, not sparse MML alone.
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// Train anew, whatever is finished.
-    #[arg(long)]
-    pub(crate) fresh: bool,
-    /// Decides everything that is random; each seed has runs of its own.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Change a setting of all runs.
-    #[arg(long, value_name = "KEY=VALUE", hide = true)]
-    pub(crate) set: Vec<String>,
-    /// How many threads work; 0 for one a core. Does not change the result.
+pub(crate) struct ThreadArguments {
+    /// Number of threads; 0 for one per core. Does not change the result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Print one JSON object instead of text.
+}
+
+/// The form of a command's output.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArguments {
+    /// Print JSON instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What an experiment is made of.
+/// The files of a dataset, which differ from machine to machine.
 #[derive(Debug, Args)]
-pub(crate) struct ExperimentArguments {
-    /// The experiment, a TOML file; without one, all settings have their defaults.
-    #[arg(value_name = "EXPERIMENT_FILE")]
-    pub(crate) experiment: Option<PathBuf>,
-    /// Change a setting of the experiment.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// The folder with the dataset; the setting data.folder.
+pub(crate) struct DataPaths {
+    /// Folder of the dataset; the setting data.folder.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
     /// Word vectors in GloVe's text format; the setting data.embeddings.
@@ -89,10 +66,69 @@ pub(crate) struct ExperimentArguments {
     pub(crate) embeddings: Option<PathBuf>,
 }
 
-/// Train a parser, and evaluate it.
+/// The size of a search.
+#[derive(Debug, Args)]
+pub(crate) struct BeamArguments {
+    /// Beam size.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) beam: u16,
+}
+
+/// The run of a trained parser.
+#[derive(Debug, Args)]
+pub(crate) struct TrainedRunArguments {
+    /// Run folder of a trained parser.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+}
+
+/// Train, compare and query parsers on a built-in film database: no files needed, minutes on two cores.
 ///
-/// Writes a run folder. If it is stopped, --resume goes on from its last checkpoint and comes to the same result, bit for
-/// bit.
+/// Creates a project folder and trains a parser on few labels (the lower bound), on the same labels and unlabeled questions (sparse
+/// MML), and on all labels (the upper bound). Shows what executing programs adds, compares the three on test questions, and answers
+/// new questions. An interrupted demo resumes; finished runs are not trained again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  xpr demo\n  xpr demo --all --seed 1\n  xpr demo --out /tmp/films --json"
+)]
+pub(crate) struct DemoArguments {
+    /// Project folder to create.
+    #[arg(long, value_name = "DIR", default_value = "xpr-demo")]
+    pub(crate) out: PathBuf,
+    /// Compare all five objectives of the paper instead of sparse MML only.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Delete earlier runs of this seed and train again.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Random seed; the setting train.seed. Each seed has its own runs.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Override a setting of all runs.
+    #[arg(long, value_name = "KEY=VALUE", hide = true)]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// The settings of an experiment.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArguments {
+    /// Experiment file (TOML); without one, all settings have their defaults.
+    #[arg(value_name = "EXPERIMENT_FILE")]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Override a setting of the experiment.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) paths: DataPaths,
+}
+
+/// Train a parser and evaluate it.
+///
+/// Writes a run folder. An interrupted run resumes from its last checkpoint with --resume, and its result is the same bit for bit.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -102,14 +138,15 @@ Examples:
 pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) experiment: ExperimentArguments,
-    /// The run folder.
+    /// Run folder to write.
     #[arg(long, value_name = "RUN")]
     pub(crate) out: PathBuf,
-    /// Go on with the run in the folder; its own settings count.
+    /// Resume the run in the folder, with the settings stored in it.
     #[arg(long, conflicts_with_all = ["experiment", "set", "tune"])]
     pub(crate) resume: bool,
-    /// First choose learn.weight among these: train with each on a part of the labeled examples, compare on the rest
-    /// (100, or half of them), and then train on all with the best. Tuning that was killed goes on where it was.
+    /// Choose learn.weight among these first: train with each on part of the labeled examples, compare on the rest
+    /// (100, or half of them if there are fewer than 200), then train on all of them with the best weight. The same
+    /// command resumes interrupted tuning.
     #[arg(
         long,
         value_name = "WEIGHTS",
@@ -119,22 +156,20 @@ pub(crate) struct TrainArguments {
         default_missing_value = "0.1,0.3,1"
     )]
     pub(crate) tune: Option<Vec<f64>>,
-    /// Where the parsers of a committee (learn.committee) are kept. Runs that differ only in what they do with unlabeled
-    /// questions can share them; without this they are in the run folder.
+    /// Folder of the ensemble's members (learn.ensemble); in the run folder if not given. Runs that differ only in their
+    /// use of unlabeled questions can share it.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) members: Option<PathBuf>,
-    /// How many threads work; 0 for one a core. Does not change the result.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-    /// Print the evaluation as one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Train many parsers: a grid of settings, each cell a run of its own.
+/// Train a grid of experiments; each cell is a run.
 ///
-/// Finished cells are skipped and begun ones gone on with, so a sweep that was stopped is given again as it was. Cells about a database
-/// that is not there are left out, and told.
+/// Finished cells are skipped and unfinished ones resumed, so the same command continues an interrupted sweep. Cells whose data is
+/// missing are skipped with a message.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -142,30 +177,25 @@ Examples:
   xpr sweep experiments/paper-30.toml --data data --embeddings glove.txt --out sweeps/paper-30
   xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --jobs 4 --json")]
 pub(crate) struct SweepArguments {
-    /// The sweep, a TOML file of experiments and grids.
+    /// Sweep file (TOML): experiments and grids of settings.
     #[arg(value_name = "SWEEP")]
     pub(crate) sweep: PathBuf,
-    /// The folder of the cells' run folders.
+    /// Folder for the run folders of all cells.
     #[arg(long, value_name = "FOLDER", required_unless_present = "list")]
     pub(crate) out: Option<PathBuf>,
-    /// Train nothing: print the `xpr train` command of each cell.
+    /// Print the `xpr train` command of each cell and train nothing.
     #[arg(long)]
     pub(crate) list: bool,
-    /// How many cells are trained side by side.
+    /// Number of cells trained in parallel.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: u16,
-    /// How many threads each of them has. Does not change the result.
+    /// Number of threads per cell; 0 for one per core. Does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
-    /// The folder with the dataset; the setting data.folder.
-    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
-    pub(crate) data: Option<PathBuf>,
-    /// Word vectors in GloVe's text format; the setting data.embeddings.
-    #[arg(long, value_name = "FILE", env = "XPR_EMBEDDINGS", hide_env_values = true)]
-    pub(crate) embeddings: Option<PathBuf>,
-    /// Print the table as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) paths: DataPaths,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 /// Evaluate a trained parser on the test questions of its dataset.
@@ -174,24 +204,22 @@ pub(crate) struct SweepArguments {
     after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json"
 )]
 pub(crate) struct EvalArguments {
-    /// The run folder.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-    /// The folder with the dataset; the one it was trained with if not given.
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Folder of the dataset; the one used in training if not given.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
-    /// Programs to look for; as in the run's settings if not given.
+    /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Say what runs came to: tables beside the paper's, curves, confidence, errors.
+/// Report the results of runs: accuracies next to the paper's, learning curves, calibration, errors.
 ///
-/// Prints tables; --html writes a page that also has figures and every wrong answer, and needs neither network nor script. Runs that
-/// differ in split and seed only are taken together.
+/// Prints tables. --html writes a page that also has figures and wrong answers, and works without network and scripts. Runs that
+/// differ only in split and seed form a group.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -199,7 +227,7 @@ Examples:
   xpr report sweeps/paper-30 --html paper-30.html
   xpr report runs/none runs/sparse --markdown results.md --json")]
 pub(crate) struct ReportArguments {
-    /// Run folders, or folders of sweeps.
+    /// Run folders or sweep folders.
     #[arg(value_name = "RUN|SWEEP", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// Also write the report as one HTML page.
@@ -208,68 +236,64 @@ pub(crate) struct ReportArguments {
     /// Also write the tables as Markdown.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Also write one line a run as CSV.
+    /// Also write one line per run as CSV.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Wrong answers of each group of runs in the page; by default a thousand in all.
+    /// Number of wrong answers per group of runs in the page; by default a thousand in all.
     #[arg(long, value_name = "N")]
     pub(crate) errors: Option<usize>,
-    /// Print one JSON object instead of tables.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 /// Ask a trained parser a question.
 ///
-/// Shows the program it chose, what that comes to, and what else it thought of.
+/// Prints the chosen program, its answer, and the other candidates.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  xpr ask runs/calendar \"when is the annual review\"\n  xpr ask runs/calendar \"who attends it\" --json"
 )]
 pub(crate) struct AskArguments {
-    /// The run folder.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-    /// The question.
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Question to answer.
     pub(crate) question: String,
-    /// Programs to look for.
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) beam: u16,
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// What an objective says of some candidates, for checking an implementation of one's own against this one.
+/// Evaluate an objective on given candidates, to check another implementation against this one.
 ///
-/// Prints one JSON object: the loss, what the model should believe of each candidate (q), and the derivative of the loss by
+/// Prints one JSON object: the loss, the target distribution over the candidates (q), and the gradient of the loss with respect to
 /// each log-probability (credit).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  xpr objective sparse --log-probs=-0.5,-1.2,-2.3 --rewarded=1,0,1")]
 pub(crate) struct ObjectiveArguments {
-    /// The objective.
+    /// Name of the objective.
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(objectives::ALL.map(|objective| objective.name())))]
     pub(crate) objective: String,
-    /// The log-probabilities of the candidates.
+    /// Log-probabilities of the candidates.
     #[arg(long, value_name = "L1,L2,…", value_delimiter = ',', allow_hyphen_values = true, required = true)]
     pub(crate) log_probs: Vec<f64>,
-    /// For each candidate, 1 if it is rewarded, else 0.
+    /// Rewards of the candidates: 1 for a rewarded candidate, 0 for another.
     #[arg(long, value_name = "R1,R2,…", value_delimiter = ',', required = true,
           value_parser = clap::builder::PossibleValuesParser::new(["0", "1"]))]
     pub(crate) rewarded: Vec<String>,
 }
 
-/// Execute programs, one a line of standard input.
+/// Execute lambda-DCS programs from standard input, one per line.
 ///
-/// Prints one line each: what came of it, a tab, and the denotation or the reason.
+/// Prints one line per program: the kind of outcome, a tab, and the denotation or the reason.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Answers:
-  value <TAB> denotation      it found something
-  empty <TAB> (list)          it ran and found nothing
-  type-error <TAB> reason     it put something where something else belongs
-  error <TAB> reason          it failed otherwise, or ran into a limit
-  parse-error <TAB> reason    it is not a program; the reason names the column
+Outcomes:
+  value <TAB> denotation      the answer is not empty
+  empty <TAB> (list)          the answer is empty
+  type-error <TAB> reason     an argument has the wrong type
+  error <TAB> reason          another run-time error, or a limit was exceeded
+  parse-error <TAB> reason    the line is not a program; the reason names the column
 
 Examples:
   echo '( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string date ) ) )' | \\
@@ -280,19 +304,19 @@ pub(crate) struct ExecArguments {
     pub(crate) world: WorldArguments,
 }
 
-/// The world that programs run in.
+/// The knowledge base that programs run on.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct WorldArguments {
-    /// One of the eight Overnight worlds, which are built in.
+    /// Knowledge base of an Overnight domain; all eight are built in.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS))]
     pub(crate) world: Option<String>,
-    /// Your own knowledge base: a subject, a property and an object a line, tabs between.
+    /// Your own knowledge base: a subject, a property and an object on each line, separated by tabs.
     #[arg(long, value_name = "FILE")]
     pub(crate) triples: Option<PathBuf>,
 }
 
-/// Look at datasets, and bring them into shape.
+/// Check and import datasets.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -304,7 +328,7 @@ pub(crate) enum DataCommand {
     Check(CheckArguments),
 }
 
-/// Read a public dataset.
+/// Import a public dataset.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -316,81 +340,80 @@ pub(crate) enum ImportCommand {
     Text2Sql(ImportText2SqlArguments),
 }
 
-/// Check a folder with Overnight and show what is in it: eight domains of questions about small knowledge bases.
+/// Check a folder with the Overnight benchmark and print statistics of its eight domains.
 ///
-/// It is read where it is: name the folder with --data when training.
+/// Nothing is copied: pass the same folder as --data when training.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  xpr data import overnight --from data\n  xpr data import overnight --from data --json"
 )]
 pub(crate) struct ImportOvernightArguments {
-    /// The folder.
+    /// Folder of the benchmark.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) from: PathBuf,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Make a project folder from a dataset of text2sql-data: GeoQuery and its sisters.
+/// Create a project folder from a dataset of text2sql-data, such as GeoQuery.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   xpr data import text2sql --from text2sql-data/data --name geography --out geo
   xpr data import text2sql --from data/geography --out geo-query --split query --dev-apart")]
 pub(crate) struct ImportText2SqlArguments {
-    /// The folder with NAME.json, and NAME.sqlite if there is one.
+    /// Folder with NAME.json and, if available, NAME.sqlite.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) from: PathBuf,
-    /// The dataset, if there are several in the folder.
+    /// Dataset to import, if there are several in the folder.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The project folder.
+    /// Project folder to create.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: PathBuf,
-    /// How training and test are divided.
-    #[arg(long, value_enum, default_value_t = DivisionName::Question)]
-    pub(crate) split: DivisionName,
-    /// Which fold is the test, in datasets that have numbered folds.
+    /// Which of the dataset's splits to use.
+    #[arg(long, value_enum, default_value_t = SplitName::Question)]
+    pub(crate) split: SplitName,
+    /// Fold to test on, in datasets with numbered folds.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) fold: u32,
-    /// Write the development part to dev.tsv instead of adding it to the training part.
+    /// Write the development questions to dev.tsv instead of adding them to the training questions.
     #[arg(long)]
     pub(crate) dev_apart: bool,
-    /// Write over files in the folder.
+    /// Overwrite files in the folder.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum DivisionName {
-    /// Test questions may mean queries that training has in other words.
+pub(crate) enum SplitName {
+    /// A query may occur in both training and test, with different questions.
     Question,
-    /// Queries in the test are new.
+    /// No query of the test occurs in training.
     Query,
 }
 
 /// A database and questions about it.
 #[derive(Debug, Args)]
 pub(crate) struct QuestionFiles {
-    /// The database: sqlite: and a path. It is read, never changed.
+    /// Database: `sqlite:` and a path. It is opened read-only.
     #[arg(long, value_name = "sqlite:FILE")]
     pub(crate) db: String,
     /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json.
     #[arg(long, value_name = "FILE")]
     pub(crate) labeled: PathBuf,
-    /// Questions without SQL: one a line, or in the same formats.
+    /// Questions without SQL: one per line, or in the same formats.
     #[arg(long, value_name = "FILE")]
     pub(crate) unlabeled: Option<PathBuf>,
 }
 
-/// Say how much of your own data a parser can learn from.
+/// Report how much of your data a parser can learn from.
 ///
-/// For each question with its SQL: does it run, can the grammar write it, does what it writes find the same, and are its constants
-/// among the values that the question suggests? The parser can only write those. What fails is listed, with its line and why.
+/// For each question with SQL: does the query run, can the grammar express it, does the query written by the grammar return the same
+/// rows, and are its constants among the values suggested by the question? The parser can write no other constants. Failures are
+/// listed with their line and the reason.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -399,15 +422,14 @@ Examples:
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) files: QuestionFiles,
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Make a project folder for your own database.
+/// Create a project folder for your own database.
 ///
-/// Reads the database and your questions, says what it found, and writes an experiment that can be trained as it is. The questions are
-/// copied; the database stays where it is.
+/// Reads the database and your questions, prints what it found, and writes an experiment file that is ready for `xpr train`. The
+/// questions are copied; the database is not.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -416,19 +438,19 @@ Examples:
 pub(crate) struct InitArguments {
     #[command(flatten)]
     pub(crate) files: QuestionFiles,
-    /// Questions with their SQL that are not trained on; without them, and without a column `split`, a tenth of the labeled
-    /// ones is held out.
+    /// Test questions with their SQL. Without this file and without a column `split`, a tenth of the labeled questions is
+    /// held out.
     #[arg(long, value_name = "FILE")]
     pub(crate) test: Option<PathBuf>,
-    /// The project folder; named after the database if not given.
+    /// Project folder to create; named after the database if not given.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Write over files in the folder.
+    /// Overwrite files in the folder.
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Measure speed on this machine.
+/// Measure the speed on this machine.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -440,9 +462,9 @@ pub(crate) enum BenchCommand {
     Search(BenchSearchArguments),
 }
 
-/// Take supervised training steps, and say how long they take and how near the machine's peak they come.
+/// Measure the time of training steps, and their share of the machine's peak speed.
 ///
-/// The peak is measured in the same run: large matrix products on all threads. Each figure is the median over steps.
+/// The peak is measured in the same process, with large matrix products on all threads. Each figure is the median over steps.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -451,20 +473,18 @@ Examples:
 pub(crate) struct BenchTrainArguments {
     #[command(flatten)]
     pub(crate) experiment: ExperimentArguments,
-    /// Steps to measure.
+    /// Number of steps to measure.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(3..=100_000))]
     pub(crate) steps: u32,
-    /// How many threads work; 0 for one a core.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Search programs for batches of questions, and for one question at a time.
+/// Measure the time of beam search, for batches of questions and for single questions.
 ///
-/// The parser is trained for a few steps first, so that its programs have a usual length.
+/// The parser is trained for some steps first, so that its programs have a realistic length.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  xpr bench search --data data --embeddings glove.txt\n  xpr bench search --data data --beam 16 --json"
@@ -472,29 +492,26 @@ pub(crate) struct BenchTrainArguments {
 pub(crate) struct BenchSearchArguments {
     #[command(flatten)]
     pub(crate) experiment: ExperimentArguments,
-    /// Programs to look for.
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) beam: u16,
-    /// Questions a batch.
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    /// Number of questions in a batch.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) batch: u16,
-    /// Steps to train before.
+    /// Number of training steps before the measurement.
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub(crate) steps: usize,
-    /// How many threads work; 0 for one a core.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Execute a domain's training programs, or the queries of your own file, over and over on one core.
+/// Measure the execution of a domain's training programs, or of the queries in your own file, on one core.
 ///
-/// Measures two things: from text to printed answer (parse, run, print), and running alone, from a program that
-/// is already compiled to an answer that is not yet printed. Of queries to a database: from text to printed answer
-/// (check, prepare, run, print), and the same again with outcomes remembered, as in training. Each figure is the median over passes.
-/// A query that would not end shows how well the time limit is kept.
+/// Programs on a knowledge base are measured from text to printed answer (parse, run, print), and from compiled program to
+/// unprinted answer (run only). Queries on a database are measured from text to printed answer (check, prepare, run, print), and the
+/// same with cached outcomes, as in training. Each figure is the median over passes. A runaway query shows how precisely the time
+/// limit is enforced.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -502,11 +519,11 @@ Examples:
   xpr bench exec --world all --data data --json
   xpr bench exec --db sqlite:music.db --labeled pairs.tsv")]
 pub(crate) struct BenchExecArguments {
-    /// One of the eight Overnight worlds, or `all` of them.
+    /// Knowledge base of an Overnight domain, or `all` eight of them.
     #[arg(long, value_name = "NAME", default_value = "all",
           value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS.into_iter().chain(["all"])))]
     pub(crate) world: String,
-    /// The folder with the benchmark's data.
+    /// Folder of the dataset.
     #[arg(
         long,
         value_name = "DIR",
@@ -515,21 +532,20 @@ pub(crate) struct BenchExecArguments {
         required_unless_present = "db"
     )]
     pub(crate) data: Option<PathBuf>,
-    /// Your own database instead: sqlite: and a path.
+    /// Your own database instead: `sqlite:` and a path.
     #[arg(long, value_name = "sqlite:FILE", requires = "labeled", conflicts_with = "world")]
     pub(crate) db: Option<String>,
-    /// Questions with their SQL, whose queries are run.
+    /// Questions with their SQL; the queries are run.
     #[arg(long, value_name = "FILE", requires = "db")]
     pub(crate) labeled: Option<PathBuf>,
-    /// How long to measure each figure of each world.
+    /// Duration of each measurement.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub(crate) seconds: f64,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
-/// Print a script that completes commands and flags in a shell.
+/// Print a shell completion script.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -537,11 +553,11 @@ Examples:
   xpr completions zsh > ~/.zfunc/_xpr
   xpr completions fish > ~/.config/fish/completions/xpr.fish")]
 pub(crate) struct CompletionsArguments {
-    /// The shell.
+    /// Shell to complete in.
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Print the manual page of a command, or write those of all.
+/// Print the manual page of a command, or write the pages of all commands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -549,10 +565,10 @@ Examples:
   xpr man data check | man -l -
   xpr man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
-    /// The command, such as `data check`; none for `xpr` itself.
+    /// Command, such as `data check`; `xpr` itself if not given.
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     pub(crate) command: Vec<String>,
-    /// Write one page a command into a folder.
+    /// Write one page per command into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -560,6 +576,6 @@ pub(crate) struct ManArguments {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(seconds),
-        _ => Err("expected a number of seconds above 0 and up to 3600".into()),
+        _ => Err("expected a number of seconds above 0 and at most 3600".into()),
     }
 }

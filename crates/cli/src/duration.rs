@@ -1,8 +1,8 @@
-//! Durations as people say them.
+//! Durations as text.
 
 use std::time::Duration;
 
-/// Two units at most: `42 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+/// Returns a duration with at most two units: `42 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
 pub(crate) fn brief(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);

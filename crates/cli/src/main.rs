@@ -1,7 +1,7 @@
 //! The `xpr` command.
 //!
-//! *Architecture invariant:* glue only. Flags become arguments of the libraries, results become lines; what
-//! could be wrong with the input is said by the library that reads it.
+//! *Architecture invariant:* glue only. Commands turn flags into arguments of the libraries and results into text; errors in the
+//! input are detected and worded by the library that reads it.
 
 mod arguments;
 mod commands;
@@ -21,12 +21,12 @@ fn main() -> ExitCode {
     let result = run(arguments, &mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read us has seen enough.
+        // The reader of a pipe, such as `head`, closed it: not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // What was printed so far comes before what went wrong.
+            // Output so far comes before the error.
             let _ = out.flush();
-            let _ = writeln!(io::stderr(), "error: {}", explained(&error));
+            let _ = writeln!(io::stderr(), "error: {}", with_causes(&error));
             ExitCode::FAILURE
         }
     }
@@ -58,8 +58,8 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
     }
 }
 
-/// An error and its causes, without those that a message already ends with: errors about files say why themselves.
-fn explained(error: &anyhow::Error) -> String {
+/// Returns the message of an error followed by its causes, except those that the message already ends with.
+fn with_causes(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if message.is_empty() {

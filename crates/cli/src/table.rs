@@ -1,8 +1,8 @@
-//! Plain tables: the first column left, the others right.
+//! Plain text tables. The first column is aligned left, the others right.
 
 use std::io::{self, Write};
 
-/// Writes rows under headings, each column as wide as it needs to be.
+/// Writes rows under headings; each column is as wide as its longest cell.
 pub(crate) fn write(out: &mut dyn Write, headings: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());

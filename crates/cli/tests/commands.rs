@@ -1,17 +1,18 @@
-//! The `xpr` binary as its users meet it.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+//! Help, completions, manual pages, error messages and small commands of the binary.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-struct Ran {
+/// The result of a command.
+struct Finished {
     stdout: String,
     stderr: String,
     success: bool,
 }
 
-fn xpr(arguments: &[&str], input: &[u8]) -> Ran {
+fn xpr(arguments: &[&str], input: &[u8]) -> Finished {
     let mut child = Command::new(env!("CARGO_BIN_EXE_xpr"))
         .args(arguments)
         .env_remove("XPR_DATA")
@@ -23,31 +24,27 @@ fn xpr(arguments: &[&str], input: &[u8]) -> Ran {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
-    // A program that fails early closes its input; that is its good right.
+    // A command that fails early closes its input, so writing may fail.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
-    Ran {
+    Finished {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
         success: output.status.success(),
     }
 }
 
-fn data() -> Option<String> {
-    match std::env::var_os("XPR_DATA") {
-        Some(folder) => {
-            let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
-            Some(folder.to_str().unwrap().to_owned())
-        }
-        None => {
-            eprintln!("SKIPPED: XPR_DATA is not set, so nothing was read from the benchmark");
-            None
-        }
-    }
+/// Returns the folder of the Overnight benchmark. A relative XPR_DATA is relative to the workspace.
+fn benchmark() -> String {
+    let Some(folder) = std::env::var_os("XPR_DATA") else {
+        panic!("XPR_DATA is not set; name the folder of the Overnight benchmark, see CONTRIBUTING.md");
+    };
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
+    folder.to_str().unwrap().to_owned()
 }
 
-/// The commands that a help text lists.
+/// Returns the commands that a help text lists.
 fn listed(help: &str) -> Vec<String> {
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let names = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
@@ -74,7 +71,7 @@ fn every_command_has_help_with_examples() {
 }
 
 #[test]
-fn shells_and_manuals_know_every_command() {
+fn completions_and_manual_pages_have_every_command() {
     let commands = listed(&xpr(&["--help"], b"").stdout);
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = xpr(&["completions", shell], b"");
@@ -97,7 +94,7 @@ fn shells_and_manuals_know_every_command() {
 }
 
 #[test]
-fn exec_answers_each_line_with_one_line() {
+fn exec_prints_one_line_per_program() {
     let input = "\
 ( call SW.listValue ( call SW.getProperty en.meeting.annual_review ( string date ) ) )\r
 ( call SW.listValue ( call SW.filter ( call SW.getProperty ( call SW.singleton en.meeting ) ( string ! type ) ) ( string length ) ( string = ) ( number 9 en.hour ) ) )
@@ -114,7 +111,7 @@ fn exec_answers_each_line_with_one_line() {
 }
 
 #[test]
-fn exec_survives_input_that_is_not_text() {
+fn exec_reports_lines_that_are_not_text_or_too_long() {
     let mut input = b"\xff\xfe\n".to_vec();
     input.extend(std::iter::repeat_n(b'(', 3 << 20));
     input.extend(b"\nen.person.alice\n");
@@ -132,7 +129,7 @@ fn exec_survives_input_that_is_not_text() {
 }
 
 #[test]
-fn exec_takes_somebodys_own_facts() {
+fn exec_reads_triples_and_names_the_bad_line() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "en.city.rome\ttype\ten.city\nen.city.rome\tcountry\ten.country.italy").unwrap();
     let path = file.path().to_str().unwrap().to_owned();
@@ -148,7 +145,7 @@ fn exec_takes_somebodys_own_facts() {
 }
 
 #[test]
-fn mistakes_are_explained() {
+fn wrong_arguments_are_explained() {
     let missing = tempfile::tempdir().unwrap();
     let missing = missing.path().join("nothing");
     let missing = missing.to_str().unwrap();
@@ -179,15 +176,15 @@ fn mistakes_are_explained() {
 }
 
 #[test]
-fn objectives_can_be_asked_one_by_one() {
+fn an_objective_is_evaluated_on_given_candidates() {
     let ran = xpr(&["objective", "sparse", "--log-probs=-0.5,-1.2,-2.3", "--rewarded=1,0,1"], b"");
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(json["q"], serde_json::json!([1.0, 0.0, 0.0]));
     assert_eq!(json["loss"], serde_json::json!(0.5));
     for (arguments, expected) in [
-        (&["--log-probs=-1,-2", "--rewarded=1"][..], "each candidate needs one of both"),
+        (&["--log-probs=-1,-2", "--rewarded=1"][..], "give one of each per candidate"),
         (&["--log-probs=-1,2", "--rewarded=1,1"], "is not the logarithm of a probability"),
-        (&["--log-probs=-1", "--rewarded=0"], "nothing to aim at"),
+        (&["--log-probs=-1", "--rewarded=0"], "this objective has no target"),
         (&["--log-probs=-1", "--rewarded=yes"], "invalid value 'yes'"),
     ] {
         let ran = xpr(&[&["objective", "top-k"], arguments].concat(), b"");
@@ -196,8 +193,9 @@ fn objectives_can_be_asked_one_by_one() {
 }
 
 #[test]
-fn import_counts_what_is_there() {
-    let Some(data) = data() else { return };
+#[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
+fn import_overnight_prints_statistics() {
+    let data = benchmark();
     insta::assert_snapshot!(xpr(&["data", "import", "overnight", "--from", &data], b"").stdout);
     let json = xpr(&["data", "import", "overnight", "--from", &data, "--json"], b"").stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -205,8 +203,9 @@ fn import_counts_what_is_there() {
 }
 
 #[test]
-fn bench_prints_the_figures_scripts_ask_for() {
-    let Some(data) = data() else { return };
+#[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
+fn bench_exec_prints_speeds_as_json() {
+    let data = benchmark();
     let ran =
         xpr(&["bench", "exec", "--world", "calendar", "--data", &data, "--seconds", "0.01", "--json"], b"");
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();

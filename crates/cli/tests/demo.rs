@@ -1,4 +1,4 @@
-//! The whole demo through the binary, with parsers too small to be any good.
+//! The whole demo through the binary, with parsers that are too small to be accurate.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What does not depend on what was learned: numbers are N, and of programs and answers only that they are there.
+/// Returns the parts of the text that do not depend on the trained parsers: numbers are `N`, programs and answers `…`.
 fn shape(text: &str) -> String {
     let mut shape = String::new();
     for line in text.lines() {
@@ -51,14 +51,14 @@ fn shape(text: &str) -> String {
 }
 
 #[test]
-fn the_demo_trains_compares_and_answers() {
+fn the_demo_trains_compares_answers_and_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let output = demo(folder.path(), &[]);
     let text = printed(&output);
-    // Which examples there are depends on what was learned.
-    let (before, rest) = text.split_once("training never sees).\n").unwrap();
-    let (_, after) = rest.split_once("\nsparse MML, from").unwrap();
-    insta::assert_snapshot!(shape(&format!("{before}training never sees).\n…\nsparse MML, from{after}")));
+    // The examples depend on the trained parsers.
+    let (before, rest) = text.split_once("not used in training).\n").unwrap();
+    let (_, after) = rest.split_once("\nsparse MML, ").unwrap();
+    insta::assert_snapshot!(shape(&format!("{before}not used in training).\n…\nsparse MML, {after}")));
     let progress = String::from_utf8(output.stderr).unwrap();
     for line in
         ["lower bound: 169 labeled", "sparse MML: 169 labeled", "upper bound: 564 labeled", "step 40/40"]
@@ -66,7 +66,7 @@ fn the_demo_trains_compares_and_answers() {
         assert!(progress.contains(line), "{progress}");
     }
 
-    // Given again, nothing is trained, and the same is found.
+    // The same command trains nothing, and reports the same.
     let again = demo(folder.path(), &["--json"]);
     assert!(!String::from_utf8(again.stderr.clone()).unwrap().contains("step"));
     let found: Value = serde_json::from_str(&printed(&again)).unwrap();
@@ -83,12 +83,12 @@ fn the_demo_trains_compares_and_answers() {
     let running = &found["running"];
     assert_eq!((&running["questions"], &running["candidates"]), (&395.into(), &(395 * 4).into()));
 
-    // A run that was stopped is gone on with, and one with other settings begun anew.
+    // An unfinished run is resumed, and a run with other settings is trained again.
     let sparse = folder.path().join("xpr-demo/runs/seed-0/sparse");
     let weights = fs::read(sparse.join("model.safetensors")).unwrap();
     fs::remove_file(sparse.join("evaluation.json")).unwrap();
     let resumed = demo(folder.path(), &["--json"]);
-    assert!(String::from_utf8(resumed.stderr).unwrap().contains("going on after step 20"));
+    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 20"));
     let other = demo(folder.path(), &["--json", "--set", "train.steps=41"]);
     assert!(String::from_utf8(other.stderr).unwrap().contains("step 41/41"));
     assert_ne!(fs::read(sparse.join("model.safetensors")).unwrap(), weights);
@@ -96,7 +96,7 @@ fn the_demo_trains_compares_and_answers() {
 }
 
 #[test]
-fn the_demo_leaves_other_folders_alone() {
+fn the_demo_does_not_write_into_other_folders() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("mine")).unwrap();
     fs::write(folder.path().join("mine/train.tsv"), "mine").unwrap();

@@ -1,11 +1,11 @@
-//! Somebody's own database and questions, through the binary.
+//! A user's database and questions, through the binary.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Albums of two artists, and no declared keys.
+/// Albums of two artists, without declared foreign keys.
 const MUSIC: &str = "
     CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT, born INT);
     CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, artist_id INT, price REAL);
@@ -51,7 +51,7 @@ fn printed(output: &Output) -> String {
 }
 
 #[test]
-fn a_project_is_made_of_a_database_and_questions() {
+fn init_writes_a_project_and_does_not_overwrite_it() {
     let folder = folder();
     let init = ["init", "--db", "sqlite:music.db", "--labeled", "pairs.tsv", "--unlabeled", "log.txt"];
     insta::assert_snapshot!("init", printed(&xpr(folder.path(), &init)));
@@ -67,7 +67,7 @@ fn a_project_is_made_of_a_database_and_questions() {
 }
 
 #[test]
-fn splits_become_files() {
+fn init_writes_the_questions_of_each_split_to_a_file() {
     let folder = folder();
     let csv = "question,sql,split\nhow many albums,SELECT count(*) FROM album,train\nhow many artists,SELECT count(*) FROM artist,test\n";
     fs::write(folder.path().join("pairs.csv"), csv).unwrap();
@@ -84,7 +84,7 @@ fn splits_become_files() {
 }
 
 #[test]
-fn right_answers_on_many_rows_are_waited_for() {
+fn labeled_queries_may_take_more_steps_than_candidates() {
     let folder = folder();
     let database = rusqlite::Connection::open(folder.path().join("music.db")).unwrap();
     let many = "CREATE TABLE play (id INTEGER PRIMARY KEY, album_id INT);
@@ -92,7 +92,7 @@ fn right_answers_on_many_rows_are_waited_for() {
             WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 400000) SELECT value FROM n)";
     database.execute_batch(many).unwrap();
     drop(database);
-    // More steps than a guess has.
+    // These queries take more steps than the limit of a candidate.
     let pairs = "question,sql,split\nhow many plays,SELECT count(*) FROM play,train\n\
         how many plays of album 2,SELECT count(*) FROM play WHERE album_id = 2,test\n";
     fs::write(folder.path().join("plays.csv"), pairs).unwrap();
@@ -104,7 +104,7 @@ fn right_answers_on_many_rows_are_waited_for() {
 }
 
 #[test]
-fn a_run_answers_alike_after_its_files_grew_and_its_project_moved() {
+fn a_run_gives_the_same_answers_after_its_files_grew_and_its_project_moved() {
     let folder = folder();
     let csv: String = PAIRS.lines().take(6).fold("question\tsql\tsplit\n".to_owned(), |text, line| {
         text + line + if line.starts_with("who") { "\ttest\n" } else { "\ttrain\n" }
@@ -146,14 +146,14 @@ fn a_run_answers_alike_after_its_files_grew_and_its_project_moved() {
     append("train.tsv", "what is cheap\tSELECT title FROM album WHERE price < 9\n");
     fs::rename(&project, folder.path().join("moved")).unwrap();
     assert_eq!(asked("moved"), before);
-    // The folder of a benchmark is none of a database's.
+    // XPR_DATA is ignored, because it does not have the files of this run.
     let mut eval = Command::new(env!("CARGO_BIN_EXE_xpr"));
     eval.current_dir(folder.path()).args(["eval", "moved/run", "--json"]).env("XPR_DATA", "elsewhere");
     assert_eq!(printed(&eval.output().unwrap()), trained);
 }
 
 #[test]
-fn a_check_is_a_report() {
+fn data_check_counts_and_explains_failures() {
     let folder = folder();
     let check = [
         "data",
@@ -184,7 +184,7 @@ fn a_check_is_a_report() {
 }
 
 #[test]
-fn bench_counts_queries() {
+fn bench_exec_measures_queries_and_the_time_limit() {
     let folder = folder();
     let bench =
         ["bench", "exec", "--db", "sqlite:music.db", "--labeled", "pairs.tsv", "--seconds", "0.01", "--json"];
@@ -197,7 +197,7 @@ fn bench_counts_queries() {
 }
 
 #[test]
-fn a_dataset_becomes_a_project() {
+fn import_text2sql_writes_a_project() {
     let folder = folder();
     let template = r#"[{"query-split": "train", "sql": ["SELECT A.born FROM artist AS A WHERE A.name = \"name0\" ;"], "variables": [],
         "sentences": [{"text": "when was name0 born", "question-split": "train", "variables": {"name0": "Nina Simone"}},
@@ -218,7 +218,7 @@ fn a_dataset_becomes_a_project() {
 }
 
 #[test]
-fn mistakes_say_where_and_what_to_do() {
+fn errors_in_files_are_explained() {
     let folder = folder();
     for (name, content) in [("bad.tsv", "a\tSELECT 1\nno tab\n"), ("latin.tsv", "a\tb\n"), ("empty.csv", "")]
     {

@@ -1,4 +1,4 @@
-//! `xpr ask`: a question, an answer, and what else came to mind.
+//! `xpr ask`: answers a question with a trained parser.
 
 use super::write_json;
 use crate::arguments::AskArguments;
@@ -8,55 +8,85 @@ use std::io::Write;
 use std::time::Instant;
 use xpr_exec::Outcome;
 use xpr_exec::sqlite::answer_rows;
-use xpr_learn::TrainedRun;
+use xpr_learn::inference::{Answer, AnswerChooser, Reranked};
+use xpr_learn::{Task, TrainedRun};
 use xpr_parser::Parser;
 use xpr_run::ExecutedCandidate;
 
+/// The number of rows of an answer in text; JSON has all of them.
+const MAX_ROWS: usize = 20;
+/// The number of candidates in text; JSON has all of them.
+const MAX_CANDIDATES: usize = 8;
+/// The number of characters of a candidate's outcome in text.
+const MAX_OUTCOME_CHARS: usize = 72;
+
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Answer {
+struct AnswerRecord {
     question: String,
-    /// Which candidate was chosen: the best that does what labels ask for, or at least executes.
+    /// The index of the chosen candidate.
     chosen: usize,
     milliseconds: f64,
     candidates: Vec<ExecutedCandidate>,
 }
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
-    let run = TrainedRun::open(&arguments.run)?;
-    let (task, parser) = (&run.task, run.parser());
-    let mut chooser = run.chooser()?;
-    let start = Instant::now();
-    let question = task.question(&arguments.question);
-    let candidates = parser.candidates(&[&question], usize::from(arguments.beam));
-    let found = candidates.first().map_or(&[][..], Vec::as_slice);
-    let chosen = chooser.choose(&question, found);
-    let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
-    if chosen.candidates.is_empty() {
+    let run = TrainedRun::open(&arguments.trained.run)?;
+    let beam = usize::from(arguments.search.beam);
+    let (answer, milliseconds) = QuestionAnswerer::new(&run)?.answer(&arguments.question, beam);
+    if answer.candidates.is_empty() {
         bail!("the parser found no program");
     }
-    let answer = Answer {
+    let record = AnswerRecord {
         question: arguments.question.clone(),
-        chosen: chosen.chosen,
+        chosen: answer.chosen,
         milliseconds,
-        candidates: chosen.candidates,
+        candidates: answer.candidates,
     };
-    if arguments.json {
-        return write_json(out, &answer);
+    if arguments.output.json {
+        return write_json(out, &record);
     }
-    let best = &answer.candidates[answer.chosen];
+    write_answer(out, &record, run.task.language().name() == "sql")
+}
+
+/// Answers questions with the parser of a run.
+pub(super) struct QuestionAnswerer<'r> {
+    task: &'r Task,
+    parser: Reranked<'r>,
+    chooser: AnswerChooser<'r>,
+}
+
+impl<'r> QuestionAnswerer<'r> {
+    pub(super) fn new(run: &'r TrainedRun) -> Result<Self> {
+        Ok(QuestionAnswerer { task: &run.task, parser: run.parser(), chooser: run.chooser()? })
+    }
+
+    /// Returns the answer to a question, and the time it took in milliseconds.
+    pub(super) fn answer(&mut self, question: &str, beam: usize) -> (Answer, f64) {
+        let start = Instant::now();
+        let question = self.task.question(question);
+        let candidates = self.parser.candidates(&[&question], beam).pop().unwrap_or_default();
+        let answer = self.chooser.choose(&question, &candidates);
+        (answer, 1000.0 * start.elapsed().as_secs_f64())
+    }
+}
+
+/// Writes the chosen program, its answer and the most probable candidates.
+fn write_answer(out: &mut dyn Write, record: &AnswerRecord, is_sql: bool) -> Result<()> {
+    let best = &record.candidates[record.chosen];
     writeln!(out, "{}", best.program)?;
     let rows = match &best.outcome {
-        Outcome::Value(value) if task.language().name() == "sql" => answer_rows(value),
+        Outcome::Value(value) if is_sql => answer_rows(value),
         _ => None,
     };
     match rows {
         Some(rows) => write_rows(out, &rows)?,
-        None => writeln!(out, "{}", in_words(&best.outcome))?,
+        None => writeln!(out, "{}", outcome_line(&best.outcome))?,
     }
-    writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
-    for (index, candidate) in answer.candidates.iter().enumerate().take(8) {
-        let mark = if index == answer.chosen { '→' } else { ' ' };
-        let outcome = shortened(&in_words(&candidate.outcome));
+    writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", record.milliseconds)?;
+    for (index, candidate) in record.candidates.iter().enumerate().take(MAX_CANDIDATES) {
+        let mark = if index == record.chosen { '→' } else { ' ' };
+        let outcome = shortened(&outcome_line(&candidate.outcome));
         writeln!(
             out,
             "{:8.4} {mark}{}\n          {outcome}",
@@ -68,27 +98,23 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Returns an outcome as a line of text.
-fn in_words(outcome: &Outcome) -> String {
+fn outcome_line(outcome: &Outcome) -> String {
     format!("{}: {}", outcome.grade(), outcome.text())
 }
 
-/// The beginning of a long text.
+/// Returns the text, cut after [`MAX_OUTCOME_CHARS`].
 fn shortened(text: &str) -> String {
-    const LONGEST: usize = 72;
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_OUTCOME_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-/// Rows that are shown of an answer; JSON has all.
-const SHOWN: usize = 20;
-
-/// The rows of a database's answer, one a line.
+/// Writes the rows of a query's answer, one per line.
 fn write_rows(out: &mut dyn Write, rows: &[Vec<String>]) -> Result<()> {
     let count = rows.len();
     let columns = rows.first().map_or(0, Vec::len);
-    let shown = &rows[..count.min(SHOWN)];
+    let shown = &rows[..count.min(MAX_ROWS)];
     let width =
         |column: usize| shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
@@ -99,7 +125,7 @@ fn write_rows(out: &mut dyn Write, rows: &[Vec<String>]) -> Result<()> {
     }
     match count {
         0 | 1 => Ok(()),
-        _ if count > SHOWN => Ok(writeln!(out, "  … {count} rows")?),
+        _ if count > MAX_ROWS => Ok(writeln!(out, "  … {count} rows")?),
         _ => Ok(writeln!(out, "  ({count} rows)")?),
     }
 }

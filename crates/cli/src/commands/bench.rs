@@ -1,4 +1,4 @@
-//! `xpr bench`: speed on this machine.
+//! `xpr bench exec`: the speed of executing programs on this machine.
 
 use super::{bench_queries, native_world, write_json};
 use crate::arguments::BenchExecArguments;
@@ -13,31 +13,31 @@ use xpr_data::{Overnight, OvernightPart};
 use xpr_exec::{KnowledgeBase, Limits, Plan, Runner, overnight};
 use xpr_lang::lambda_dcs::Form;
 
-/// The figures of one world.
+/// The speed on one knowledge base.
 #[derive(Serialize)]
-struct Figures {
+struct WorldSpeed {
     world: &'static str,
     programs: usize,
-    /// Passes over the programs of which the figures are the medians: from text to answer, and running.
+    /// The number of measured passes over the programs: from text to answer, and running only. The speeds are medians over them.
     passes: [usize; 2],
     programs_per_second: f64,
     run_only_per_second: f64,
 }
 
-/// The averages over worlds, and each of them.
+/// The mean speed over knowledge bases, and the speed on each.
 #[derive(Serialize)]
-struct Report {
+struct ExecutionSpeed {
     programs_per_second: f64,
     run_only_per_second: f64,
-    worlds: Vec<Figures>,
+    worlds: Vec<WorldSpeed>,
 }
 
 pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Result<()> {
     let duration = Duration::from_secs_f64(arguments.seconds);
     if let (Some(address), Some(labeled)) = (&arguments.db, &arguments.labeled) {
-        return bench_queries::run(address, labeled, duration, arguments.json, out);
+        return bench_queries::run(address, labeled, duration, arguments.output.json, out);
     }
-    // Without a database clap asks for it.
+    // The command line requires --data if there is no --db.
     let data = Overnight::open(arguments.data.as_deref().unwrap_or(Path::new("")))?;
     let mut worlds = Vec::new();
     for name in overnight::WORLDS {
@@ -50,28 +50,34 @@ pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Resul
             worlds.push(measure(name, &native_world(name)?, &programs, duration)?);
         }
     }
-    let mean = |figure: fn(&Figures) -> f64| worlds.iter().map(figure).sum::<f64>() / worlds.len() as f64;
-    let report = Report {
-        programs_per_second: mean(|figures| figures.programs_per_second),
-        run_only_per_second: mean(|figures| figures.run_only_per_second),
+    let mean = |speed: fn(&WorldSpeed) -> f64| worlds.iter().map(speed).sum::<f64>() / worlds.len() as f64;
+    let speed = ExecutionSpeed {
+        programs_per_second: mean(|world| world.programs_per_second),
+        run_only_per_second: mean(|world| world.run_only_per_second),
         worlds,
     };
-    if arguments.json {
-        return write_json(out, &report);
+    if arguments.output.json {
+        return write_json(out, &speed);
     }
+    write_table(out, &speed)?;
+    writeln!(out, "\nOne core; medians over passes of at least {} s in all.", arguments.seconds)?;
+    Ok(())
+}
+
+fn write_table(out: &mut dyn Write, speed: &ExecutionSpeed) -> Result<()> {
     let row = |name: &str, programs: String, whole: f64, run: f64, passes: String| {
         vec![name.to_owned(), programs, format!("{whole:.0}"), format!("{run:.0}"), passes]
     };
-    let mut rows: Vec<Vec<String>> = report
+    let mut rows: Vec<Vec<String>> = speed
         .worlds
         .iter()
-        .map(|figures| {
-            let [whole, run] = figures.passes;
+        .map(|world| {
+            let [whole, run] = world.passes;
             row(
-                figures.world,
-                figures.programs.to_string(),
-                figures.programs_per_second,
-                figures.run_only_per_second,
+                world.world,
+                world.programs.to_string(),
+                world.programs_per_second,
+                world.run_only_per_second,
                 format!("{whole} + {run}"),
             )
         })
@@ -80,15 +86,13 @@ pub(crate) fn exec(arguments: &BenchExecArguments, out: &mut dyn Write) -> Resul
         rows.push(row(
             "mean",
             String::new(),
-            report.programs_per_second,
-            report.run_only_per_second,
+            speed.programs_per_second,
+            speed.run_only_per_second,
             String::new(),
         ));
     }
     let headings = ["world", "programs", "parse+run+print/s", "run only/s", "passes"];
-    table::write(out, &headings, &rows)?;
-    writeln!(out, "\nOne core; medians over passes of at least {} s in all.", arguments.seconds)?;
-    Ok(())
+    Ok(table::write(out, &headings, &rows)?)
 }
 
 fn measure(
@@ -96,12 +100,12 @@ fn measure(
     world: &KnowledgeBase,
     programs: &[String],
     duration: Duration,
-) -> Result<Figures> {
+) -> Result<WorldSpeed> {
     let mut runner = Runner::new(world, Limits::default());
     let mut form = Form::default();
     let mut answer = String::new();
     let mut plans: Vec<Plan> = Vec::new();
-    // Also the warm-up: everything that can be measured must run.
+    // This is also the warm-up. Every program must run, since errors are faster than answers.
     for (index, program) in programs.iter().enumerate() {
         form.parse_into(program).with_context(|| format!("{name}, program {}", index + 1))?;
         let plan = world.compile(&form);
@@ -114,7 +118,7 @@ fn measure(
     let whole = passes(duration, || {
         for program in programs {
             answer.clear();
-            // Checked above: the same text parses again.
+            // The same text was parsed without an error above.
             let _ = form.parse_into(program);
             let _ = black_box(runner.run_form(&form, &mut answer));
             black_box(&answer);
@@ -126,7 +130,7 @@ fn measure(
         }
     });
     let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
-    Ok(Figures {
+    Ok(WorldSpeed {
         world: name,
         programs: programs.len(),
         passes: [whole.len(), run.len()],
@@ -135,7 +139,7 @@ fn measure(
     })
 }
 
-/// How long each of as many passes as fit into `duration` took; at least three.
+/// Repeats a pass until `duration` is over, at least three times, and returns the time of each.
 pub(super) fn passes(duration: Duration, mut pass: impl FnMut()) -> Vec<Duration> {
     let start = Instant::now();
     let mut times = Vec::new();
@@ -147,6 +151,9 @@ pub(super) fn passes(duration: Duration, mut pass: impl FnMut()) -> Vec<Duration
     times
 }
 
+/// Returns the median, the upper one of an even number.
+///
+/// Panics if there are no times.
 pub(super) fn median(times: &[Duration]) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();

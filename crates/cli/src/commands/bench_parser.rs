@@ -1,4 +1,4 @@
-//! `xpr bench train` and `xpr bench search`: how fast the parser learns and answers here.
+//! `xpr bench train` and `xpr bench search`: the speed of training and of beam search on this machine.
 
 use super::bench::median;
 use super::{read_config, use_threads, write_json};
@@ -15,15 +15,17 @@ use xpr_nn::{Matrix, gemm, total_flops};
 use xpr_parser::{Parser, Question, TrainableParser};
 
 #[derive(Serialize)]
-struct TrainFigures {
+struct TrainingSpeed {
     ms_per_step: f64,
-    /// Of which: reading the batch and searching programs for unlabeled questions, and running them (if there is an objective
-    /// and its time has come), gradients (what is left of forward, and backward), and the optimiser's update.
+    /// Encoding the batch and searching programs for unlabeled questions; 0 before joint training begins.
     ms_search: f64,
+    /// Executing the programs that search found.
     ms_execution: f64,
+    /// The rest of the forward pass, and the backward pass.
     ms_gradient: f64,
+    /// The update of the optimiser.
     ms_update: f64,
-    /// Floating-point operations of matrix products a step, in billions.
+    /// Floating-point operations of matrix products per step, in billions.
     gflop_per_step: f64,
     gflops: f64,
     peak_gflops: f64,
@@ -35,7 +37,7 @@ struct TrainFigures {
 }
 
 pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Result<()> {
-    use_threads(arguments.threads)?;
+    use_threads(arguments.pool.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
     let mut teacher = experiment.own_search()?;
@@ -58,13 +60,13 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
         update.push(timing.update);
         flops.push(total_flops() - before);
     }
-    // Before and after, since the machine may have become slower in between.
+    // The peak is measured before and after, since the speed of the machine may change in between.
     let peak_gflops = peak_before.max(peak_gflops());
     flops.sort_unstable();
     let milliseconds = |times: &[Duration]| 1000.0 * median(times).as_secs_f64();
     let gflop_per_step = flops[flops.len() / 2] as f64 / 1e9;
     let gflops = gflop_per_step / median(&whole).as_secs_f64();
-    let figures = TrainFigures {
+    let speed = TrainingSpeed {
         ms_per_step: milliseconds(&whole),
         ms_search: milliseconds(&search),
         ms_execution: milliseconds(&execution),
@@ -79,39 +81,39 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
         threads: rayon::current_num_threads(),
         memory_mb: peak_memory_mb(),
     };
-    if arguments.json {
-        return write_json(out, &figures);
+    if arguments.output.json {
+        return write_json(out, &speed);
     }
     writeln!(
         out,
-        "{:.1} ms a step (median of {steps}, {} threads): {:.1} search, {:.2} execution, {:.1} gradients, {:.1} update",
-        figures.ms_per_step,
-        figures.threads,
-        figures.ms_search,
-        figures.ms_execution,
-        figures.ms_gradient,
-        figures.ms_update
+        "{:.1} ms per step (median of {steps}, {} threads): {:.1} search, {:.2} execution, {:.1} gradients, {:.1} update",
+        speed.ms_per_step,
+        speed.threads,
+        speed.ms_search,
+        speed.ms_execution,
+        speed.ms_gradient,
+        speed.ms_update
     )?;
     writeln!(
         out,
-        "{:.2} GFLOP a step, {:.0} GFLOP/s: {:.0} % of the {:.0} that matrix products reach here",
+        "{:.2} GFLOP per step, {:.0} GFLOP/s: {:.0} % of the {:.0} GFLOP/s of large matrix products",
         gflop_per_step,
         gflops,
-        100.0 * figures.peak_ratio,
+        100.0 * speed.peak_ratio,
         peak_gflops
     )?;
-    if let Some(memory) = figures.memory_mb {
-        writeln!(out, "{} parameters, {memory:.0} MB at most", figures.parameters)?;
+    if let Some(memory) = speed.memory_mb {
+        writeln!(out, "{} parameters, {memory:.0} MB peak memory", speed.parameters)?;
     }
     Ok(())
 }
 
-/// Borrows the teacher for a step.
+/// Borrows the teacher as the trait object that a step takes.
 fn as_teacher<'a>(teacher: &'a mut Option<OwnSearch<'_>>) -> Option<&'a mut dyn Teacher> {
     teacher.as_mut().map(|teacher| teacher as &mut dyn Teacher)
 }
 
-/// What large matrix products reach on all threads, in billions of operations a second.
+/// Returns the speed of large matrix products on all threads, in billions of operations per second: the best of seven measurements.
 fn peak_gflops() -> f64 {
     const SIZE: usize = 768;
     let threads = rayon::current_num_threads();
@@ -135,7 +137,7 @@ fn peak_gflops() -> f64 {
     rates.into_iter().fold(0.0, f64::max)
 }
 
-/// The most memory this process has had, where the system says so.
+/// Returns the peak memory of this process; `None` where there is no `/proc`.
 fn peak_memory_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -144,7 +146,7 @@ fn peak_memory_mb() -> Option<f64> {
 }
 
 #[derive(Serialize)]
-struct SearchFigures {
+struct SearchSpeed {
     ms_per_batch: f64,
     ms_per_utterance: f64,
     batch: usize,
@@ -155,7 +157,7 @@ struct SearchFigures {
 }
 
 pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> Result<()> {
-    use_threads(arguments.threads)?;
+    use_threads(arguments.pool.threads)?;
     let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
     let mut trainer = experiment.trainer();
     let mut teacher = experiment.own_search()?;
@@ -165,7 +167,7 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
     let model = trainer.into_parser();
     let questions: Vec<&Question> =
         experiment.test_examples().iter().map(|example| &example.question).collect();
-    let (batch, beam) = (usize::from(arguments.batch), usize::from(arguments.beam));
+    let (batch, beam) = (usize::from(arguments.batch), usize::from(arguments.search.beam));
     let time = |size: usize| -> Vec<Duration> {
         let mut times = Vec::new();
         let start = Instant::now();
@@ -181,7 +183,7 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
     };
     time(batch.min(4));
     let (batches, singles) = (time(batch), time(1));
-    let figures = SearchFigures {
+    let speed = SearchSpeed {
         ms_per_batch: 1000.0 * median(&batches).as_secs_f64(),
         ms_per_utterance: 1000.0 * median(&singles).as_secs_f64(),
         batch,
@@ -190,14 +192,14 @@ pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> R
         utterances: singles.len(),
         threads: rayon::current_num_threads(),
     };
-    if arguments.json {
-        return write_json(out, &figures);
+    if arguments.output.json {
+        return write_json(out, &speed);
     }
     writeln!(
         out,
         "{:.1} ms for {batch} questions × beam {beam} (median of {}, {} threads)",
-        figures.ms_per_batch, figures.batches, figures.threads
+        speed.ms_per_batch, speed.batches, speed.threads
     )?;
-    writeln!(out, "{:.1} ms for one question (median of {})", figures.ms_per_utterance, figures.utterances)?;
+    writeln!(out, "{:.1} ms for one question (median of {})", speed.ms_per_utterance, speed.utterances)?;
     Ok(())
 }

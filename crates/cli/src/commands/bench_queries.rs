@@ -1,4 +1,4 @@
-//! `xpr bench exec --db`: how fast queries to somebody's database run.
+//! `xpr bench exec --db`: the speed of queries on a user's database.
 
 use super::bench::{median, passes};
 use super::write_json;
@@ -13,31 +13,33 @@ use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
 use xpr_exec::{CachingExecutor, Executor, Outcome};
 use xpr_lang::sql::{Schema, quoted};
 
-/// Room for outcomes, in bytes.
-const MEMORY: usize = 64 << 20;
+/// The size of the cache of outcomes, in bytes.
+const CACHE_BYTES: usize = 64 << 20;
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct QuerySpeed<'a> {
     database: &'a str,
-    /// Queries that run; the others are left out.
+    /// The number of queries that run; the others are not measured.
     programs: usize,
     left_out: usize,
-    /// Passes over the queries of which the figures are the medians: without outcomes remembered, and with.
+    /// The number of measured passes over the queries: without a cache, and with one. The speeds are medians over them.
     passes: [usize; 2],
     programs_per_second: f64,
     remembered_per_second: f64,
-    /// What a query that would not end is allowed, and when it was stopped, run by run; none if the database has too few rows for one.
+    /// The time limit of a query.
     runaway_limit_ms: u128,
+    /// The time after which a runaway query was stopped, for each of its runs. Empty if the database has too few rows for such a query.
     runaway_stopped_ms: Vec<f64>,
 }
 
-/// Times that a query that would not end is run.
+/// The number of times the runaway query is run.
 const RUNAWAYS: usize = 5;
 
-/// When each of some runs of a query that would not end was stopped, if the clock alone stops it.
+/// Runs a runaway query several times, and returns the time after which each run was stopped. The number of steps is not limited, so
+/// that the time limit stops the query.
 fn runaways(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Vec<Duration>> {
-    // Every table with itself, as often as SQLite joins at all.
-    let endless: Vec<String> = schema
+    // Each table is joined with itself 60 times; SQLite joins at most 64 tables.
+    let self_joins: Vec<String> = schema
         .tables
         .iter()
         .map(|table| {
@@ -51,7 +53,7 @@ fn runaways(database: &Database, schema: Schema, limits: QueryLimits) -> Result<
         let start = Instant::now();
         matches!(runner.execute(query), Outcome::Timeout(_)).then(|| start.elapsed())
     };
-    let Some(query) = endless.iter().find(|query| stopped(query).is_some()) else { return Ok(vec![]) };
+    let Some(query) = self_joins.iter().find(|query| stopped(query).is_some()) else { return Ok(vec![]) };
     Ok((0..RUNAWAYS).filter_map(|_| stopped(query)).collect())
 }
 
@@ -64,52 +66,55 @@ pub(super) fn run(
 ) -> Result<()> {
     let database = Database::at(address, Path::new(""))?;
     let mut runner = SqliteRunner::checked(&database, database.schema()?, QueryLimits::default())?;
-    let pairs = labeled::read(labeled)?;
-    // Also the warm-up: what fails would be faster than what runs.
-    let programs: Vec<&str> = pairs
+    let questions = labeled::read(labeled)?;
+    // This is also the warm-up. Queries that fail are not measured, since errors are faster than answers.
+    let programs: Vec<&str> = questions
         .iter()
-        .map(|pair| pair.program.as_str())
+        .map(|question| question.program.as_str())
         .filter(|program| runner.execute(program).executes())
         .collect();
     if programs.is_empty() {
-        bail!("{}: none of its queries runs on {address}; `xpr data check` says why", labeled.display());
+        bail!(
+            "{}: none of its queries runs on {address}; `xpr data check` reports the reasons",
+            labeled.display()
+        );
     }
-    let all = |executor: &mut dyn Executor| {
+    let measure = |executor: &mut dyn Executor| {
         passes(duration, || {
             for program in &programs {
                 black_box(executor.execute(program));
             }
         })
     };
-    let alone = all(&mut runner);
-    let remembered = all(&mut CachingExecutor::new(runner, MEMORY));
+    let uncached = measure(&mut runner);
+    let cached = measure(&mut CachingExecutor::new(runner, CACHE_BYTES));
     let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
     let limits = QueryLimits::default();
     let milliseconds = |time: &Duration| time.as_secs_f64() * 1e3;
     let stopped = runaways(&database, database.schema()?, limits)?;
-    let report = Report {
+    let speed = QuerySpeed {
         database: address,
         programs: programs.len(),
-        left_out: pairs.len() - programs.len(),
-        passes: [alone.len(), remembered.len()],
-        programs_per_second: per_second(&alone),
-        remembered_per_second: per_second(&remembered),
+        left_out: questions.len() - programs.len(),
+        passes: [uncached.len(), cached.len()],
+        programs_per_second: per_second(&uncached),
+        remembered_per_second: per_second(&cached),
         runaway_limit_ms: limits.time.as_millis(),
         runaway_stopped_ms: stopped.iter().map(milliseconds).collect(),
     };
     if json {
-        return write_json(out, &report);
+        return write_json(out, &speed);
     }
-    writeln!(out, "{} queries to {address} that run, and {} that do not", report.programs, report.left_out)?;
-    writeln!(out, "  {:>12.0}  a second: check, prepare, run, print", report.programs_per_second)?;
-    writeln!(out, "  {:>12.0}  a second with outcomes remembered", report.remembered_per_second)?;
-    if let Some(last) = report.runaway_stopped_ms.iter().copied().reduce(f64::max) {
-        let limit = report.runaway_limit_ms;
+    writeln!(out, "{} queries on {address} run, {} do not", speed.programs, speed.left_out)?;
+    writeln!(out, "  {:>12.0}  per second: check, prepare, run, print", speed.programs_per_second)?;
+    writeln!(out, "  {:>12.0}  per second with cached outcomes", speed.remembered_per_second)?;
+    if let Some(longest) = speed.runaway_stopped_ms.iter().copied().reduce(f64::max) {
+        let limit = speed.runaway_limit_ms;
         writeln!(
             out,
-            "  {last:>12.1}  ms: a query that would not end is stopped; {limit} allowed, the last of {RUNAWAYS} runs"
+            "  {longest:>12.1}  ms until a runaway query is stopped; the limit is {limit} ms, the longest of {RUNAWAYS} runs"
         )?;
     }
-    writeln!(out, "\nOne core; medians over {} and {} passes.", report.passes[0], report.passes[1])?;
+    writeln!(out, "\nOne core; medians over {} and {} passes.", speed.passes[0], speed.passes[1])?;
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! `xpr data check`: how much of somebody's data a parser can learn from.
+//! `xpr data check`: how much of a user's data a parser can learn from.
 
-use super::survey::Survey;
+use super::checked_data::CheckedData;
 use super::write_json;
 use crate::arguments::CheckArguments;
 use anyhow::Result;
@@ -9,8 +9,9 @@ use std::io::Write;
 use std::time::Duration;
 use xpr_learn::task::{Coverage, VocabularyAccount};
 
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct CheckReport<'a> {
     #[serde(flatten)]
     coverage: &'a Coverage,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,10 +19,10 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<()> {
-    let survey = Survey::of(&arguments.files, Duration::MAX)?;
-    if arguments.json {
-        let report = Report { coverage: &survey.coverage, unlabeled: survey.vocabulary.as_ref() };
+    let data = CheckedData::read(&arguments.files, Duration::MAX)?;
+    if arguments.output.json {
+        let report = CheckReport { coverage: &data.coverage, unlabeled: data.vocabulary.as_ref() };
         return write_json(out, &report);
     }
-    survey.write(out)
+    data.write(out)
 }

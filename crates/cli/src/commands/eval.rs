@@ -1,4 +1,4 @@
-//! `xpr eval`: how good a run is.
+//! `xpr eval`: evaluates a trained parser on its test questions.
 
 use super::find_data;
 use super::train::write_evaluation;
@@ -8,11 +8,11 @@ use std::io::Write;
 use xpr_learn::TrainedRun;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
-    let mut run = TrainedRun::open(&arguments.run)?;
+    let mut run = TrainedRun::open(&arguments.trained.run)?;
     find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);
     }
     let evaluation = run.evaluate()?;
-    write_evaluation(out, &evaluation, arguments.json)
+    write_evaluation(out, &evaluation, arguments.output.json)
 }

@@ -1,4 +1,4 @@
-//! `xpr exec`: programs in, outcomes out.
+//! `xpr exec`: executes programs from standard input and prints their outcomes.
 
 use super::{load_triples, native_world};
 use crate::arguments::ExecArguments;
@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &ExecArguments, out: &mut dyn Write) -> Result<()> 
     let world = match (&arguments.world.world, &arguments.world.triples) {
         (Some(name), _) => native_world(name)?,
         (None, Some(path)) => load_triples(path)?,
-        (None, None) => anyhow::bail!("name a world with --world or a file with --triples"),
+        (None, None) => anyhow::bail!("no knowledge base; name one with --world or --triples"),
     };
     let mut runner = Runner::new(&world, Limits::default());
     let mut form = Form::default();
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &ExecArguments, out: &mut dyn Write) -> Result<()> 
         answer.clear();
         execute(&mut runner, &mut form, &line, &mut answer);
         out.write_all(answer.as_bytes())?;
-        // Whoever writes a program and waits for its answer gets it.
+        // A process that writes a program and waits for its outcome must not wait for a full buffer.
         if input.buffer().is_empty() {
             out.flush()?;
         }
@@ -30,7 +30,8 @@ pub(crate) fn run(arguments: &ExecArguments, out: &mut dyn Write) -> Result<()> 
     Ok(())
 }
 
-/// Reads a line without its end, of an over-long line only so much that its length shows.
+/// Reads a line without its line break, and returns false at the end of the input. Of a line that is too long only the beginning is
+/// kept, which is still too long for a program.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     if input.take(MAX_TEXT as u64 + 2).read_until(b'\n', line)? == 0 {
@@ -47,7 +48,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Appends the line that answers a program.
+/// Executes the program in `line` and appends the line of its outcome.
 fn execute(runner: &mut Runner<'_>, form: &mut Form, line: &[u8], answer: &mut String) {
     let parsed = match std::str::from_utf8(line) {
         Ok(text) => form.parse_into(text).map_err(|error| error.to_string()),
@@ -75,7 +76,7 @@ fn append(answer: &mut String, text: &str) {
     answer.push_str(text);
 }
 
-/// A message quotes the program, which may contain anything.
+/// Replaces control characters: a message may quote the program, which can contain any.
 fn one_line(message: &str) -> String {
     message.replace(char::is_control, " ")
 }

@@ -1,4 +1,4 @@
-//! `xpr data import overnight`: what is in the benchmark.
+//! `xpr data import overnight`: checks the benchmark and prints statistics.
 
 use super::{native_world, write_json};
 use crate::arguments::ImportOvernightArguments;
@@ -6,20 +6,21 @@ use crate::table;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::io::Write;
-use xpr_data::{Overnight, OvernightPart};
+use xpr_data::{Example, Overnight, OvernightPart};
 use xpr_exec::{Executor, KnowledgeBaseEnvironment, Limits, Outcome, Runner, SymbolPhrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_lang::{Environment, Language};
 
+/// The statistics of the benchmark.
 #[derive(Serialize)]
-struct Report {
+struct OvernightSummary {
     dataset: &'static str,
-    domains: Vec<Domain>,
+    domains: Vec<DomainSummary>,
 }
 
-/// What was found in a domain; shares are of its training programs.
+/// The statistics of a domain. Shares are of its training programs.
 #[derive(Serialize)]
-struct Domain {
+struct DomainSummary {
     domain: &'static str,
     train: usize,
     test: usize,
@@ -28,25 +29,20 @@ struct Domain {
     empty: f64,
     covered: f64,
     actions: f64,
-    /// Phrases of the lexicon for things that the world does not have.
+    /// Phrases of the lexicon for symbols that are not in the knowledge base.
     unknown_phrases: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &ImportOvernightArguments, out: &mut dyn Write) -> Result<()> {
     let data = Overnight::open(&arguments.from)?;
     let language = LambdaDcs::new();
-    let domains: Vec<Domain> =
-        overnight::WORLDS.into_iter().map(|name| domain(name, &data, &language)).collect::<Result<_>>()?;
-    let report = Report { dataset: "overnight", domains };
-    if arguments.json {
-        write_json(out, &report)?;
-    } else {
-        write_table(out, &report)?;
-    }
-    Ok(())
+    let domains: Vec<DomainSummary> =
+        overnight::WORLDS.into_iter().map(|name| summarize(name, &data, &language)).collect::<Result<_>>()?;
+    let summary = OvernightSummary { dataset: "overnight", domains };
+    if arguments.output.json { write_json(out, &summary) } else { write_table(out, &summary.domains) }
 }
 
-fn domain(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<Domain> {
+fn summarize(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<DomainSummary> {
     let world = native_world(name)?;
     let phrases: Vec<SymbolPhrase> = data
         .lexicon(name)?
@@ -68,21 +64,9 @@ fn domain(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<
             actions += program.actions().len();
         }
     }
-    // The split is the training data in another order, or it is not this data's.
-    let mut split = data.examples(name, OvernightPart::Split0)?;
-    let mut sorted = train.clone();
-    for part in [&mut split, &mut sorted] {
-        part.sort_by(|left, right| (&left.utterance, &left.program).cmp(&(&right.utterance, &right.program)));
-    }
-    if split != sorted {
-        bail!(
-            "{} does not have the examples of {} in another order",
-            data.path(name, OvernightPart::Split0).display(),
-            data.path(name, OvernightPart::Train).display()
-        );
-    }
+    check_split(name, data, &train)?;
     let share = |count: usize| count as f64 / train.len().max(1) as f64;
-    Ok(Domain {
+    Ok(DomainSummary {
         domain: name,
         train: train.len(),
         test: data.examples(name, OvernightPart::Test)?.len(),
@@ -99,11 +83,28 @@ fn domain(name: &'static str, data: &Overnight, language: &LambdaDcs) -> Result<
     })
 }
 
-fn write_table(out: &mut dyn Write, report: &Report) -> Result<()> {
+/// Checks that the authors' split is a permutation of the training examples.
+fn check_split(name: &'static str, data: &Overnight, train: &[Example]) -> Result<()> {
+    let mut split = data.examples(name, OvernightPart::Split0)?;
+    let mut train = train.to_vec();
+    for examples in [&mut split, &mut train] {
+        examples
+            .sort_by(|left, right| (&left.utterance, &left.program).cmp(&(&right.utterance, &right.program)));
+    }
+    if split != train {
+        bail!(
+            "{} does not have the examples of {} in another order; both files must be from the same release",
+            data.path(name, OvernightPart::Split0).display(),
+            data.path(name, OvernightPart::Train).display()
+        );
+    }
+    Ok(())
+}
+
+fn write_table(out: &mut dyn Write, domains: &[DomainSummary]) -> Result<()> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let domains = &report.domains;
-    let total = |count: fn(&Domain) -> usize| domains.iter().map(count).sum::<usize>();
-    let mean = |share: fn(&Domain) -> f64| {
+    let total = |count: fn(&DomainSummary) -> usize| domains.iter().map(count).sum::<usize>();
+    let mean = |share: fn(&DomainSummary) -> f64| {
         let weighted: f64 = domains.iter().map(|domain| share(domain) * domain.train as f64).sum();
         weighted / total(|domain| domain.train).max(1) as f64
     };
@@ -141,7 +142,7 @@ fn write_table(out: &mut dyn Write, report: &Report) -> Result<()> {
         .map(|domain| format!("  {}: {}", domain.domain, domain.unknown_phrases.join(", ")))
         .collect();
     if !unknown.is_empty() {
-        writeln!(out, "\nPhrases for things that the world does not have, left out:")?;
+        writeln!(out, "\nIgnored phrases, whose symbols are not in the knowledge base:")?;
         writeln!(out, "{}", unknown.join("\n"))?;
     }
     Ok(())

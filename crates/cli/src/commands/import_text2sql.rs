@@ -1,16 +1,16 @@
-//! `xpr data import text2sql`: a dataset of text2sql-data becomes a project folder.
+//! `xpr data import text2sql`: creates a project folder from a dataset of text2sql-data.
 
 use super::write_json;
-use crate::arguments::{DivisionName, ImportText2SqlArguments};
+use crate::arguments::{ImportText2SqlArguments, SplitName};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::io::Write;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, SplitBy, Text2Sql};
 
-/// How many questions there are of each part.
+/// The number of questions in each part, and the database.
 #[derive(Serialize)]
-struct Report<'a> {
+struct ImportSummary<'a> {
     dataset: &'static str,
     name: &'a str,
     train: usize,
@@ -21,13 +21,13 @@ struct Report<'a> {
 
 pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> Result<()> {
     let dataset = Text2Sql::open(&arguments.from, arguments.name.as_deref())?;
-    let division = match arguments.split {
-        DivisionName::Question => SplitBy::Question,
-        DivisionName::Query => SplitBy::Query,
+    let split_by = match arguments.split {
+        SplitName::Question => SplitBy::Question,
+        SplitName::Query => SplitBy::Query,
     };
-    let pairs = dataset.labeled_questions(division, arguments.fold)?;
+    let questions = dataset.labeled_questions(split_by, arguments.fold)?;
     let part = |wanted: &dyn Fn(Split) -> bool| -> Vec<LabeledQuestion> {
-        pairs.iter().filter(|pair| pair.split.is_some_and(wanted)).cloned().collect()
+        questions.iter().filter(|question| question.split.is_some_and(wanted)).cloned().collect()
     };
     let (train, dev) = match arguments.dev_apart {
         true => (part(&|split| split == Split::Train), part(&|split| split == Split::Dev)),
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
     };
     let test = part(&|split| split == Split::Test);
 
-    let tsv = |pairs: &[LabeledQuestion]| labeled::to_tsv(pairs).with_context(|| dataset.name().to_owned());
+    let tsv = |part: &[LabeledQuestion]| labeled::to_tsv(part).with_context(|| dataset.name().to_owned());
     let mut project = Project::new(&arguments.out);
     project.add("train.tsv", tsv(&train)?);
     if arguments.dev_apart {
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
         ..ProjectSettings::default()
     })?;
 
-    let report = Report {
+    let summary = ImportSummary {
         dataset: "text2sql",
         name: dataset.name(),
         train: train.len(),
@@ -64,20 +64,21 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
         test: test.len(),
         database: dataset.database().map(|_| database.clone()),
     };
-    if arguments.json {
-        return write_json(out, &report);
+    if arguments.output.json {
+        return write_json(out, &summary);
     }
     let folder = arguments.out.display();
-    let apart = if arguments.dev_apart { format!(", {} development", dev.len()) } else { String::new() };
+    let development =
+        if arguments.dev_apart { format!(", {} development", dev.len()) } else { String::new() };
     writeln!(
         out,
-        "{}: {} training{apart} and {} test questions in {folder}",
-        report.name,
+        "{}: {} training{development} and {} test questions in {folder}",
+        summary.name,
         train.len(),
         test.len()
     )?;
-    if report.database.is_none() {
-        writeln!(out, "The dataset came without a database: put one there as {database}.")?;
+    if summary.database.is_none() {
+        writeln!(out, "The dataset has no database file; copy one to {folder}/{database}.")?;
     }
     writeln!(out, "\nNext:")?;
     writeln!(out, "  xpr data check --db sqlite:{folder}/{database} --labeled {folder}/train.tsv")?;

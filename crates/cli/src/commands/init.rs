@@ -1,6 +1,6 @@
-//! `xpr init`: a project folder for somebody's own database.
+//! `xpr init`: creates a project folder for a user's database.
 
-use super::survey::Survey;
+use super::checked_data::CheckedData;
 use crate::arguments::InitArguments;
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -11,23 +11,23 @@ use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
 
-/// Labeled questions that are held out, at most.
-const MOST_HELD_OUT: usize = 100;
-/// How long labeled queries are run to see that they do: on millions of rows a few of them tell enough.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Tables and foreign keys that are listed.
-const SHOWN: usize = 20;
+/// The largest number of labeled questions that are held out.
+const MAX_HELD_OUT: usize = 100;
+/// The time for which labeled queries are run. With millions of rows, running a few of them is enough.
+const CHECK_TIME: Duration = Duration::from_secs(5);
+/// The number of tables and of foreign keys that are listed.
+const MAX_LISTED: usize = 20;
 
 pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> {
-    let survey = Survey::of(&arguments.files, PATIENCE)?;
-    let database = survey.database.path();
+    let data = CheckedData::read(&arguments.files, CHECK_TIME)?;
+    let database = data.database.path();
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
         None => PathBuf::from(database.file_stem().unwrap_or_default()),
     };
-    let (train, test) = parts(&survey, arguments.test.as_deref())?;
+    let (train, test) = split(&data, arguments.test.as_deref())?;
     if train.is_empty() {
-        bail!("{}: all pairs are marked as test; mark some as train", arguments.files.labeled.display());
+        bail!("{}: all questions are marked as test; mark some as train", arguments.files.labeled.display());
     }
 
     let mut settings = ProjectSettings { labeled: "train.tsv".to_owned(), ..ProjectSettings::default() };
@@ -35,14 +35,14 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     let in_labeled = || arguments.files.labeled.display().to_string();
     project.add("train.tsv", labeled::to_tsv(&train).with_context(in_labeled)?);
     if test.is_empty() {
-        // Somebody with one question has nothing to spare.
-        settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MOST_HELD_OUT);
+        // A single question is not held out.
+        settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MAX_HELD_OUT);
     } else {
         let in_test = || arguments.test.as_ref().map_or_else(in_labeled, |path| path.display().to_string());
         project.add("test.tsv", labeled::to_tsv(&test).with_context(in_test)?);
         settings.test = "test.tsv".to_owned();
     }
-    if let Some(questions) = &survey.questions {
+    if let Some(questions) = &data.unlabeled {
         let lines: Vec<String> = questions
             .iter()
             .map(|question| question.text.split_whitespace().collect::<Vec<_>>().join(" ") + "\n")
@@ -57,35 +57,38 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     settings.database = address_from(&folder, database)?;
     project.write(&settings)?;
 
-    write_schema(out, &survey.schema, survey.values)?;
+    write_schema(out, &data.schema, data.values)?;
     writeln!(out)?;
-    survey.write(out)?;
+    data.write(out)?;
     let folder = folder.display();
     writeln!(
         out,
-        "\nWrote {folder}/{EXPERIMENT_FILE}: {} questions to train with",
+        "\nWrote {folder}/{EXPERIMENT_FILE}: {} training questions",
         train.len() - settings.held_out
     )?;
     match test.is_empty() {
-        true => writeln!(out, "and {} held out to test with.", settings.held_out)?,
-        false => writeln!(out, "and {} to test with.", test.len())?,
+        true => writeln!(out, "and {} held-out test questions.", settings.held_out)?,
+        false => writeln!(out, "and {} test questions.", test.len())?,
     }
     writeln!(out, "\nNext:\n  xpr train {folder}/{EXPERIMENT_FILE} --out {folder}/run")?;
     writeln!(out, "  xpr ask {folder}/run {:?}", train[0].utterance)?;
-    Ok(writeln!(out, "Word vectors make it better: add --embeddings and a file in GloVe's text format.")?)
+    Ok(writeln!(
+        out,
+        "Pretrained word vectors improve accuracy: add --embeddings with a file in GloVe's text format."
+    )?)
 }
 
-/// The pairs to train with, and those to test with.
-fn parts(survey: &Survey, test: Option<&Path>) -> Result<(Vec<LabeledQuestion>, Vec<LabeledQuestion>)> {
+/// Returns the training questions and the test questions.
+fn split(data: &CheckedData, test: Option<&Path>) -> Result<(Vec<LabeledQuestion>, Vec<LabeledQuestion>)> {
     let (train, marked): (Vec<LabeledQuestion>, Vec<LabeledQuestion>) =
-        survey.pairs.iter().cloned().partition(|pair| pair.split != Some(Split::Test));
+        data.labeled.iter().cloned().partition(|question| question.split != Some(Split::Test));
     match test {
-        Some(path) => Ok((train, labeled::read_for_database(path, survey.database.name())?)),
+        Some(path) => Ok((train, labeled::read_for_database(path, data.database.name())?)),
         None => Ok((train, marked)),
     }
 }
 
-/// The address of a database, from a folder.
+/// Returns the address of a database, relative to a folder.
 fn address_from(folder: &Path, database: &Path) -> Result<String> {
     let absolute = |path: &Path| path.canonicalize().with_context(|| path.display().to_string());
     let path = relative_path(&absolute(folder)?, &absolute(database)?);
@@ -95,17 +98,13 @@ fn address_from(folder: &Path, database: &Path) -> Result<String> {
 
 fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<()> {
     let columns: usize = schema.tables.iter().map(|table| table.columns.len()).sum();
-    writeln!(
-        out,
-        "{} tables, {columns} columns, {values} values that questions can name",
-        schema.tables.len()
-    )?;
-    for table in schema.tables.iter().take(SHOWN) {
+    writeln!(out, "{} tables, {columns} columns, {values} indexed values", schema.tables.len())?;
+    for table in schema.tables.iter().take(MAX_LISTED) {
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         writeln!(out, "  {} ({})", table.name, columns.join(", "))?;
     }
-    if schema.tables.len() > SHOWN {
-        writeln!(out, "  … and {} more", schema.tables.len() - SHOWN)?;
+    if schema.tables.len() > MAX_LISTED {
+        writeln!(out, "  … and {} more", schema.tables.len() - MAX_LISTED)?;
     }
     let keys: Vec<(&Table, &ForeignKey)> = schema
         .tables
@@ -114,25 +113,25 @@ fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<(
         .collect();
     let declared = keys.iter().filter(|(_, key)| key.confidence >= 1.0).count();
     let heading = match (keys.len(), declared) {
-        (0, _) => "No foreign keys were declared or found: joins are left to the parser.",
-        (_, 0) => "Foreign keys, which names and values suggest:",
-        (all, declared) if all == declared => "Foreign keys, as declared:",
-        _ => "Foreign keys, declared, or suggested by names and values where it says how surely:",
+        (0, _) => "Foreign keys: none declared and none inferred.",
+        (_, 0) => "Foreign keys, inferred from names and values:",
+        (all, declared) if all == declared => "Foreign keys, declared:",
+        _ => "Foreign keys, declared or, with a confidence, inferred from names and values:",
     };
     writeln!(out, "{heading}")?;
-    for (table, key) in keys.iter().take(SHOWN) {
+    for (table, key) in keys.iter().take(MAX_LISTED) {
         let from = key.columns.iter().map(|&column| table.columns[column as usize].name.as_str());
         let to =
             key.to.iter().map(|&id| format!("{}.{}", schema.table(id.table).name, schema.column(id).name));
         let (from, to): (Vec<_>, Vec<_>) = (from.collect(), to.collect());
-        let certainty = match key.confidence {
-            sure if sure >= 1.0 => String::new(),
-            unsure => format!(" ({:.0} % sure)", 100.0 * unsure),
+        let confidence = match key.confidence {
+            declared if declared >= 1.0 => String::new(),
+            inferred => format!(" (confidence {:.0} %)", 100.0 * inferred),
         };
-        writeln!(out, "  {}.{} -> {}{certainty}", table.name, from.join("+"), to.join("+"))?;
+        writeln!(out, "  {}.{} -> {}{confidence}", table.name, from.join("+"), to.join("+"))?;
     }
-    if keys.len() > SHOWN {
-        writeln!(out, "  … and {} more", keys.len() - SHOWN)?;
+    if keys.len() > MAX_LISTED {
+        writeln!(out, "  … and {} more", keys.len() - MAX_LISTED)?;
     }
     Ok(())
 }

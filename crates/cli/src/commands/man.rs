@@ -1,4 +1,4 @@
-//! `xpr man`: manual pages, from the same definitions as `--help`.
+//! `xpr man`: manual pages, made from the same definitions as `--help`.
 
 use crate::arguments::{Arguments, ManArguments};
 use anyhow::{Context, Result, bail};
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &ManArguments, out: &mut dyn Write) -> Result<()> {
             let Some(next) = command.find_subcommand(name) else {
                 let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
                 let has = match known.is_empty() {
-                    true => "no commands of its own".to_owned(),
+                    true => "no subcommands".to_owned(),
                     false => known.join(", "),
                 };
                 bail!("there is no command `{name}`; `{}` has {has}", name_of(command).replace('-', " "));
@@ -40,12 +40,12 @@ pub(crate) fn run(arguments: &ManArguments, out: &mut dyn Write) -> Result<()> {
     Ok(writeln!(out, "{pages} pages in {}", folder.display())?)
 }
 
-/// `xpr-data-check` for `xpr data check`.
+/// Returns the name of a command's page: `xpr-data-check` for `xpr data check`.
 fn name_of(command: &clap::Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-/// The generator's own page runs the lines of examples together, so that part is ours.
+/// Writes a manual page. The examples are written here, because the generator joins their lines.
 fn write_page(out: &mut dyn Write, command: &clap::Command) -> io::Result<()> {
     let man = Man::new(command.clone()).source(concat!("xpr ", env!("CARGO_PKG_VERSION")));
     man.render_title(out)?;

@@ -1,10 +1,11 @@
-//! One module a command.
+//! The commands, one module each.
 
 pub(crate) mod ask;
 pub(crate) mod bench;
 pub(crate) mod bench_parser;
 mod bench_queries;
 pub(crate) mod check;
+mod checked_data;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod eval;
@@ -12,14 +13,14 @@ pub(crate) mod exec;
 pub(crate) mod import_overnight;
 pub(crate) mod import_text2sql;
 pub(crate) mod init;
+mod loading_bar;
 pub(crate) mod man;
 pub(crate) mod objective;
-mod reading;
 pub(crate) mod report;
-mod survey;
 pub(crate) mod sweep;
-mod sweep_progress;
+mod sweep_display;
 pub(crate) mod train;
+mod training_progress;
 
 use crate::arguments::ExperimentArguments;
 use anyhow::{Context, Result};
@@ -30,10 +31,12 @@ use std::path::Path;
 use xpr_exec::{KnowledgeBase, overnight};
 use xpr_run::{Config, Dataset, ReadConfig};
 
-/// Reads an experiment; flags win over its file, and a setting over both.
+/// Reads the settings of an experiment. `--data` and `--embeddings` override the file, and `--set` overrides both.
 fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
     let mut settings = Vec::new();
-    for (key, path) in [("data.folder", &arguments.data), ("data.embeddings", &arguments.embeddings)] {
+    for (key, path) in
+        [("data.folder", &arguments.paths.data), ("data.embeddings", &arguments.paths.embeddings)]
+    {
         if let Some(path) = path {
             let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
             settings.push(format!("{key}={path:?}"));
@@ -42,14 +45,14 @@ fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
     settings.extend(arguments.set.iter().cloned());
     let mut read = Config::read(arguments.experiment.as_deref(), &settings)?;
     if read.config.data.dataset == Dataset::Database {
-        // The folder of a benchmark is not that of a database.
+        // XPR_DATA is the folder of the Overnight benchmark, which has no files of this database.
         settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
         read = Config::read(arguments.experiment.as_deref(), &settings)?;
     }
     Ok(with_notices(read))
 }
 
-/// Returns the settings, and notes on the terminal those that were given by an old name.
+/// Returns the settings, and writes a note to standard error for each one that was given by an old name.
 fn with_notices(read: ReadConfig) -> Config {
     for setting in &read.renamed {
         let _ = writeln!(io::stderr(), "note: the setting `{}` is now `{}`", setting.old, setting.new);
@@ -57,7 +60,7 @@ fn with_notices(read: ReadConfig) -> Config {
     read.config
 }
 
-/// Lets a run find its data where they are now. The folder of a benchmark (`XPR_DATA`) is none of a database's.
+/// Sets the data folder of a run, if one is given and has the run's files: `XPR_DATA` may name the folder of another dataset.
 fn find_data(config: &mut Config, folder: Option<&Path>) {
     let fits = |folder: &&Path| {
         config.data.dataset == Dataset::Overnight || folder.join(&config.data.labeled).is_file()
@@ -67,24 +70,24 @@ fn find_data(config: &mut Config, folder: Option<&Path>) {
     }
 }
 
-/// Works with so many threads; 0 for as many as there are cores.
+/// Sets the number of threads; 0 for one per core.
 fn use_threads(threads: usize) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting threads")
 }
 
-/// Writes figures as one JSON object.
-fn write_json(out: &mut dyn Write, figures: &impl Serialize) -> Result<()> {
-    serde_json::to_writer_pretty(&mut *out, figures)?;
+/// Writes a value as indented JSON.
+fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
     Ok(writeln!(out)?)
 }
 
-/// Builds one of the eight worlds.
+/// Builds the knowledge base of an Overnight domain.
 fn native_world(name: &str) -> Result<KnowledgeBase> {
     overnight::world(name)
         .with_context(|| format!("there is no world `{name}`; there are {}", overnight::WORLDS.join(", ")))
 }
 
-/// Loads a knowledge base from a triples file.
+/// Loads a knowledge base from a file of triples.
 fn load_triples(path: &Path) -> Result<KnowledgeBase> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     KnowledgeBase::read_triples(&text).with_context(|| path.display().to_string())

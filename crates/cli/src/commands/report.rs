@@ -1,4 +1,4 @@
-//! `xpr report`: what runs came to.
+//! `xpr report`: reports the results of runs.
 
 use super::write_json;
 use crate::arguments::ReportArguments;
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ReportArguments, out: &mut dyn Write) -> Result<()
             write_file(path, text(&report).as_bytes()).with_context(|| path.display().to_string())?;
         }
     }
-    if arguments.json {
+    if arguments.output.json {
         return write_json(out, &report);
     }
     Ok(write!(out, "{}", report.to_terminal())?)

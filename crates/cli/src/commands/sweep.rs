@@ -1,8 +1,8 @@
-//! `xpr sweep`: many experiments, as processes side by side.
+//! `xpr sweep`: trains a grid of experiments in parallel processes.
 //!
-//! Every cell is an `xpr train` of its own, so one that fails takes no other with it, and memory is given back.
+//! Each cell is a process `xpr train`, so a cell that fails does not stop the others, and its memory is freed when it ends.
 
-use super::sweep_progress::Display;
+use super::sweep_display::{RunningCell, SweepDisplay};
 use super::write_json;
 use crate::arguments::SweepArguments;
 use crate::table;
@@ -17,11 +17,22 @@ use std::thread::sleep;
 use std::time::Duration;
 use xpr_learn::experiment::sweep::{Cell, CellProgress, Sweep};
 
+/// The time between checks whether a cell has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The settings of a cell, and its accuracy if it is finished.
 #[derive(Serialize)]
-struct Row<'a> {
+struct CellResult<'a> {
     cell: &'a str,
     settings: BTreeMap<&'a str, &'a str>,
     accuracy: Option<f64>,
+}
+
+impl<'a> CellResult<'a> {
+    fn new(cell: &'a Cell, accuracy: Option<f64>) -> Self {
+        let settings = cell.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        CellResult { cell: &cell.name, settings, accuracy }
+    }
 }
 
 pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()> {
@@ -29,34 +40,65 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
     if arguments.list {
         return list(&sweep, out);
     }
-    let folder = arguments.out.as_deref().context("name the folder of the runs with --out")?;
-    let (cells, left_out) = with_data(&sweep);
-    let mut waiting: Vec<&Cell> =
-        cells.into_iter().filter(|cell| cell.progress(folder) != CellProgress::Finished).collect();
-    let (all, to_do) = (sweep.cells.len(), waiting.len());
-    let _ = writeln!(io::stderr(), "{all} cells, {} of them finished", all - to_do - left_out.len());
-    for (missing, count) in counted(&left_out) {
-        let _ = writeln!(
-            io::stderr(),
-            "{count} left out: there is no {}; make it with `xpr data import` or `xpr init`",
-            missing.display()
+    let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
+    let unfinished = unfinished_cells(&sweep, folder);
+    let failed = train_cells(&unfinished, folder, arguments)?;
+    let results: Vec<CellResult<'_>> =
+        sweep.cells.iter().map(|cell| CellResult::new(cell, cell.accuracy(folder))).collect();
+    match arguments.output.json {
+        true => write_json(out, &results)?,
+        false => write_table(out, &sweep.cells, &results)?,
+    }
+    if let Some(cell) = failed.first() {
+        let log = log_file(cell, folder);
+        bail!(
+            "{} of {} cells failed; the log of the first is {}",
+            failed.len(),
+            unfinished.len(),
+            log.display()
         );
     }
-    // The next cell is taken from the end.
-    waiting.reverse();
+    Ok(())
+}
+
+/// Returns the cells that are to be trained, and writes how many are finished or left out because their data is missing.
+fn unfinished_cells<'s>(sweep: &'s Sweep, folder: &Path) -> Vec<&'s Cell> {
+    let mut missing: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let (mut unfinished, mut finished) = (Vec::new(), 0);
+    for cell in &sweep.cells {
+        match cell.missing_data() {
+            Some(data) => *missing.entry(data).or_default() += 1,
+            None if cell.progress(folder) == CellProgress::Finished => finished += 1,
+            None => unfinished.push(cell),
+        }
+    }
+    let _ = writeln!(io::stderr(), "{} cells, {finished} of them finished", sweep.cells.len());
+    for (data, count) in missing {
+        let _ = writeln!(
+            io::stderr(),
+            "{count} left out: there is no {}; create it with `xpr data import` or `xpr init`",
+            data.display()
+        );
+    }
+    unfinished
+}
+
+/// Trains cells, several in parallel, and returns those that failed.
+fn train_cells<'c>(cells: &[&'c Cell], folder: &Path, arguments: &SweepArguments) -> Result<Vec<&'c Cell>> {
+    let mut waiting = cells.to_vec();
     let jobs = usize::from(arguments.jobs);
-    let mut display = Display::new(to_do);
-    let mut running = Vec::new();
+    let mut display = SweepDisplay::new(cells.len(), jobs);
+    let mut running: Vec<RunningCell<'c>> = Vec::new();
     let mut failed = Vec::new();
     while !waiting.is_empty() || !running.is_empty() {
         while running.len() < jobs {
-            // A sweep that was killed may have left cells at work: they are waited for.
-            let Some(next) = waiting.iter().rposition(|cell| !cell.is_in_use(folder)) else { break };
+            // The processes of a killed sweep may still train some cells; those cells wait until they end.
+            let Some(next) = waiting.iter().position(|cell| !cell.is_in_use(folder)) else { break };
             let cell = waiting.remove(next);
-            let child = begin(cell, folder, arguments)?;
-            running.push(display.begins(cell, child, cell.folder(folder)));
+            let child = spawn(cell, folder, arguments)?;
+            running.push(display.start(cell, child, cell.folder(folder)));
         }
-        sleep(Duration::from_millis(200));
+        sleep(POLL_INTERVAL);
         let mut index = 0;
         while index < running.len() {
             let Some(status) = running[index].child.try_wait().context("waiting for a cell")? else {
@@ -68,134 +110,97 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
             if accuracy.is_none() {
                 failed.push(ended.cell);
             }
-            let came_to = accuracy.map_or_else(|| "failed".to_owned(), |share| percent(share) + " %");
-            display.ends(&ended, &came_to, &running, jobs);
+            let result = accuracy.map_or_else(|| "failed".to_owned(), |share| percent(share) + " %");
+            display.end(&ended, &result, &running);
         }
-        display.refresh(&mut running, jobs);
+        display.refresh(&mut running);
     }
     display.finish();
-    let rows: Vec<Row<'_>> = sweep
-        .cells
-        .iter()
-        .map(|cell| Row {
-            cell: &cell.name,
-            settings: cell.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
-            accuracy: cell.accuracy(folder),
-        })
-        .collect();
-    match arguments.json {
-        true => write_json(out, &rows)?,
-        false => write_table(out, &sweep.cells, &rows)?,
-    }
-    if let Some(cell) = failed.first() {
-        let log = log_of(cell, folder);
-        bail!("{} of {to_do} cells failed; the first one's log is {}", failed.len(), log.display());
-    }
-    Ok(())
+    Ok(failed)
 }
 
-/// The command of every cell, as somebody would type it.
+/// Writes the `xpr train` command of each cell.
 fn list(sweep: &Sweep, out: &mut dyn Write) -> Result<()> {
     for cell in &sweep.cells {
         write!(out, "xpr train {}", cell.experiment.display())?;
         for setting in cell.arguments() {
-            write!(out, " --set {}", quoted(&setting))?;
+            write!(out, " --set {}", shell_quoted(&setting))?;
         }
         writeln!(out, " --out {}", cell.name)?;
     }
     Ok(())
 }
 
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+/// Returns a word as it is written in a shell, quoted if it must be.
+fn shell_quoted(word: &str) -> String {
     let is_plain = word.chars().all(|c| c.is_alphanumeric() || "._-=,/:+".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// The cells whose data are there, and the folders that others miss.
-fn with_data(sweep: &Sweep) -> (Vec<&Cell>, Vec<PathBuf>) {
-    let (mut cells, mut missing) = (Vec::new(), Vec::new());
-    for cell in &sweep.cells {
-        match cell.missing_data() {
-            Some(folder) => missing.push(folder),
-            None => cells.push(cell),
-        }
-    }
-    (cells, missing)
-}
-
-fn counted(folders: &[PathBuf]) -> BTreeMap<&PathBuf, usize> {
-    let mut counts = BTreeMap::new();
-    for folder in folders {
-        *counts.entry(folder).or_default() += 1;
-    }
-    counts
-}
-
-/// A line for each choice of settings and a column for each domain or other dataset; one column where there is only one.
-fn write_table(out: &mut dyn Write, cells: &[Cell], rows: &[Row<'_>]) -> Result<()> {
+/// Writes the accuracies as a table: a row for each combination of settings, and a column for each domain or other dataset.
+fn write_table(out: &mut dyn Write, cells: &[Cell], results: &[CellResult<'_>]) -> Result<()> {
     const DOMAIN: &str = "data.domain";
     let dataset = |index: usize| -> &str {
         let stem = cells[index].experiment.file_stem().and_then(|stem| stem.to_str()).unwrap_or("cell");
-        rows[index].settings.get(DOMAIN).copied().unwrap_or(stem)
+        results[index].settings.get(DOMAIN).copied().unwrap_or(stem)
     };
-    let datasets = distinct((0..rows.len()).map(dataset));
-    // What does not change is not worth a column.
+    let datasets = distinct((0..results.len()).map(dataset));
+    // A setting that is the same in all cells has no column.
     let settings = cells.iter().flat_map(|cell| cell.settings.iter().map(|(key, _)| key.as_str()));
     let keys: Vec<&str> = distinct(settings)
         .into_iter()
         .filter(|key| *key != DOMAIN)
-        .filter(|key| distinct(rows.iter().filter_map(|row| row.settings.get(key).copied())).len() > 1)
+        .filter(|key| distinct(results.iter().filter_map(|cell| cell.settings.get(key).copied())).len() > 1)
         .collect();
-    let choice = |row: &Row<'_>| -> Vec<String> {
-        keys.iter().map(|key| row.settings.get(key).copied().unwrap_or("–").to_owned()).collect()
+    let combination = |cell: &CellResult<'_>| -> Vec<String> {
+        keys.iter().map(|key| cell.settings.get(key).copied().unwrap_or("–").to_owned()).collect()
     };
-    let is_domain = |name: &str| rows.iter().any(|row| row.settings.get(DOMAIN) == Some(&name));
+    let is_domain = |name: &str| results.iter().any(|cell| cell.settings.get(DOMAIN) == Some(&name));
     let with_average = datasets.iter().filter(|name| is_domain(name)).count() > 1;
 
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    for chosen in distinct(rows.iter().map(choice)) {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for settings in distinct(results.iter().map(combination)) {
         let accuracy = |name: &str| {
-            let of = (0..rows.len()).find(|&index| dataset(index) == name && choice(&rows[index]) == chosen);
-            of.and_then(|index| rows[index].accuracy)
+            let is_cell = |&index: &usize| dataset(index) == name && combination(&results[index]) == settings;
+            (0..results.len()).find(is_cell).and_then(|index| results[index].accuracy)
         };
         let shown = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
-        let mut line = chosen.clone();
-        line.extend(datasets.iter().map(|name| shown(accuracy(name))));
+        let mut row = settings.clone();
+        row.extend(datasets.iter().map(|name| shown(accuracy(name))));
         if with_average {
             let domains: Vec<&str> = datasets.iter().copied().filter(|name| is_domain(name)).collect();
             let all: Option<Vec<f64>> = domains.iter().map(|name| accuracy(name)).collect();
-            line.push(shown(all.map(|all| all.iter().sum::<f64>() / all.len() as f64)));
+            row.push(shown(all.map(|all| all.iter().sum::<f64>() / all.len() as f64)));
         }
-        lines.push(line);
+        rows.push(row);
     }
     let mut headings: Vec<&str> =
         keys.iter().map(|key| key.rsplit('.').next().unwrap_or(key)).chain(datasets).collect();
     if with_average {
         headings.push("average");
     }
-    Ok(table::write(out, &headings, &lines)?)
+    Ok(table::write(out, &headings, &rows)?)
 }
 
-/// Each once, in the order they first come.
+/// Returns the distinct elements in the order of their first occurrence.
 fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut once = Vec::new();
-    for one in all {
-        if !once.contains(&one) {
-            once.push(one);
+    let mut distinct = Vec::new();
+    for element in all {
+        if !distinct.contains(&element) {
+            distinct.push(element);
         }
     }
-    once
+    distinct
 }
 
 fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
-/// Starts a cell, or goes on with it. What it says goes to a file beside its folder.
-fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child> {
+/// Starts or resumes the training of a cell. Its output is appended to its log file.
+fn spawn(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let path = log_of(cell, folder);
+    let path = log_file(cell, folder);
     let in_path = || path.display().to_string();
     let log = File::options().create(true).append(true).open(&path).with_context(in_path)?;
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
@@ -204,7 +209,7 @@ fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child
         .arg("--out")
         .arg(cell.folder(folder))
         .args(["--threads", &arguments.threads.to_string()]);
-    // Cells that differ only in what they do with unlabeled questions share their ensembles.
+    // Cells that differ only in their use of unlabeled questions share an ensemble.
     command.arg("--members").arg(folder.join("members"));
     match cell.progress(folder) {
         CellProgress::New => {
@@ -217,7 +222,7 @@ fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child
             command.arg("--resume");
         }
     }
-    for (flag, path) in [("--data", &arguments.data), ("--embeddings", &arguments.embeddings)] {
+    for (flag, path) in [("--data", &arguments.paths.data), ("--embeddings", &arguments.paths.embeddings)] {
         if let Some(path) = path {
             command.arg(flag).arg(path);
         }
@@ -227,8 +232,8 @@ fn begin(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child
     command.spawn().with_context(|| format!("starting {}", cell.name))
 }
 
-/// Where what a cell says is kept.
-fn log_of(cell: &Cell, folder: &Path) -> PathBuf {
+/// Returns the log file of a cell.
+fn log_file(cell: &Cell, folder: &Path) -> PathBuf {
     folder.join(format!("{}.log", cell.name))
 }
 
@@ -237,14 +242,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_quoted_for_the_shell() {
-        assert_eq!(quoted("data.fraction=0.3"), "data.fraction=0.3");
-        assert_eq!(quoted("model.without=[\"parents\"]"), "'model.without=[\"parents\"]'");
-        assert_eq!(quoted("data.labeled=it's.tsv"), "'data.labeled=it'\\''s.tsv'");
+    fn settings_with_special_characters_are_quoted_for_the_shell() {
+        assert_eq!(shell_quoted("data.fraction=0.3"), "data.fraction=0.3");
+        assert_eq!(shell_quoted("model.without=[\"parents\"]"), "'model.without=[\"parents\"]'");
+        assert_eq!(shell_quoted("data.labeled=it's.tsv"), "'data.labeled=it'\\''s.tsv'");
     }
 
     #[test]
-    fn the_table_has_a_column_a_domain_and_a_line_a_choice() {
+    fn the_table_has_a_row_per_combination_of_settings_and_a_column_per_dataset() {
         let cell = |experiment: &str, settings: &[(&str, &str)]| Cell {
             name: format!("{experiment}{settings:?}"),
             experiment: PathBuf::from(experiment),
@@ -259,28 +264,23 @@ mod tests {
             cell("geo.toml", &[("data.fraction", "1.0"), ("train.seed", "0")]),
         ];
         let accuracies = [Some(0.5), Some(0.701), Some(0.6), None, Some(1.0), Some(0.123)];
-        let rows = |cells: &'static [Cell]| -> Vec<Row<'static>> {
-            let both = cells.iter().zip(accuracies);
-            both.map(|(cell, accuracy)| Row {
-                cell: &cell.name,
-                settings: cell.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
-                accuracy,
-            })
-            .collect()
+        let table = |cells: &[Cell]| -> String {
+            let results: Vec<CellResult<'_>> = cells
+                .iter()
+                .zip(accuracies)
+                .map(|(cell, accuracy)| CellResult::new(cell, accuracy))
+                .collect();
+            let mut out = Vec::new();
+            write_table(&mut out, cells, &results).unwrap();
+            String::from_utf8(out).unwrap()
         };
-        let cells: &'static [Cell] = Vec::leak(cells.to_vec());
-        let mut out = Vec::new();
-        write_table(&mut out, cells, &rows(cells)).unwrap();
         assert_eq!(
-            String::from_utf8(out).unwrap(),
+            table(&cells),
             "fraction  objective      x     y   geo  average\n\
              0.3            none   50.0  70.1     –     60.1\n\
              0.3          sparse   60.0     –     –        –\n\
              1.0               –  100.0     –  12.3        –\n"
         );
-        // One dataset and one setting: nothing but the figure.
-        let mut out = Vec::new();
-        write_table(&mut out, &cells[..1], &rows(&cells[..1])).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "x   \n50.0\n");
+        assert_eq!(table(&cells[..1]), "x   \n50.0\n", "one cell: only its accuracy");
     }
 }

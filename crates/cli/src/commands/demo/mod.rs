@@ -1,17 +1,18 @@
-//! `xpr demo`: the main job from beginning to end, on a database that is built in.
+//! `xpr demo`: the whole method on a built-in database.
 //!
-//! A parser is trained with few labels (the lower bound), with the same labels and questions nobody labeled, and with all labels
-//! (the upper bound). Between the first and the second it is shown what running programs tells. Everything that is
-//! printed was measured in this folder.
+//! A parser is trained on few labels (the lower bound), on the same labels and unlabeled questions, and on all labels (the upper
+//! bound). After the first, the demo shows what executing its candidates tells about the unlabeled questions. Every printed number
+//! is measured in the demo's folder.
 
-mod running;
+mod execution;
 mod text;
 
-use super::train::Progress;
+use super::ask::QuestionAnswerer;
+use super::training_progress::TrainingProgress;
 use super::{use_threads, with_notices, write_json};
 use crate::arguments::DemoArguments;
 use anyhow::{Context, Result};
-use running::Running;
+use execution::ExecutionEffect;
 use serde::Serialize;
 use std::fs;
 use std::io::Write;
@@ -20,164 +21,157 @@ use std::time::Instant;
 use xpr_data::{EXPERIMENT_FILE, write_file};
 use xpr_learn::experiment::member_seed;
 use xpr_learn::{Experiment, TrainedRun};
-use xpr_parser::Parser;
 use xpr_report::Report;
 use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};
 
 /// The objectives that the paper compares.
 const COMPARED: [&str; 5] = ["self-training", "top-k", "repulsion", "gentle", "sparse"];
 
-/// All that the demo found out.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Findings {
+struct DemoReport {
     folder: PathBuf,
     seed: u64,
-    /// What running programs tells the model of the lower bound.
-    running: Running,
-    /// The lower bound first, the upper bound last.
-    runs: Vec<Trained>,
-    answers: Vec<Answer>,
-    /// The page with all of it.
+    /// The effect of executing the candidates of the lower bound.
+    running: ExecutionEffect,
+    /// The lower bound is the first, the upper bound the last.
+    runs: Vec<ComparedRun>,
+    answers: Vec<DemoAnswer>,
+    /// The HTML report of the runs.
     report: PathBuf,
     seconds: f64,
 }
 
-/// A parser of the comparison.
+/// A trained parser of the comparison.
 #[derive(Serialize)]
-struct Trained {
+struct ComparedRun {
     name: String,
     run: PathBuf,
     labeled: usize,
     unlabeled: usize,
     evaluation: Evaluation,
-    /// Which test questions it answers.
+    /// For each test question, whether its answer is correct.
     right: Vec<bool>,
-    /// None if it was trained before.
+    /// The training time; `None` if the run was finished before.
     seconds: Option<f64>,
 }
 
-/// A question and what was answered.
+/// The answer to a question of the demo.
 #[derive(Serialize)]
-struct Answer {
+struct DemoAnswer {
     question: &'static str,
-    /// The program it chooses.
+    /// The chosen program.
     chosen: ExecutedCandidate,
     milliseconds: f64,
 }
 
 pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> {
     let start = Instant::now();
-    use_threads(arguments.threads)?;
+    use_threads(arguments.pool.threads)?;
     let demo = Demo::open(arguments)?;
-    // Who asked for JSON gets nothing else.
-    let mut nowhere = std::io::sink();
-    let told: &mut dyn Write = if arguments.json { &mut nowhere } else { &mut *out };
+    // With --json, no text is written.
+    let mut sink = std::io::sink();
+    let text_out: &mut dyn Write = if arguments.output.json { &mut sink } else { &mut *out };
 
-    // The lower bound is the first parser of the committee, and trained once.
+    // The lower bound has the seed of the ensemble's first member, so both are the same parser and it is trained once.
     let first = format!("train.seed={}", member_seed(arguments.seed, 0));
     let experiment = demo.experiment(&["learn.objective=none", &first])?;
-    text::data(told, &demo.folder, &experiment)?;
+    text::data(text_out, &demo.folder, &experiment)?;
     let lower = demo.train("lower bound", "lower-bound", &experiment)?;
-    text::trained(told, &lower)?;
-    let running = Running::observe(&lower.run, &experiment)?;
-    text::running(told, &running)?;
+    text::trained(text_out, &lower)?;
+    let running = ExecutionEffect::measure(&lower.run, &experiment)?;
+    text::execution(text_out, &running)?;
 
     let mut runs = vec![lower];
     let objectives = if arguments.all { &COMPARED[..] } else { &["sparse"] };
     for objective in objectives {
         let experiment = demo.experiment(&[&format!("learn.objective={objective}")])?;
         let trained = demo.train(&text::title(objective), objective, &experiment)?;
-        text::trained(told, &trained)?;
+        text::trained(text_out, &trained)?;
         runs.push(trained);
     }
     let learned = runs.last().map(|trained| trained.run.clone()).unwrap_or_default();
     let experiment = demo.experiment(&["learn.objective=none", "data.fraction=1.0"])?;
     let upper = demo.train("upper bound", "upper-bound", &experiment)?;
-    text::trained(told, &upper)?;
+    text::trained(text_out, &upper)?;
     runs.push(upper);
-    text::comparison(told, &runs)?;
+    text::comparison(text_out, &runs)?;
 
     let answers = ask(&learned)?;
-    text::answers(told, &answers)?;
+    text::answers(text_out, &answers)?;
     let report = demo.folder.join("report.html");
     let folders: Vec<PathBuf> = runs.iter().map(|trained| trained.run.clone()).collect();
     write_file(&report, Report::read(&folders, None)?.to_html().as_bytes())
         .with_context(|| report.display().to_string())?;
-    text::next(told, &demo.folder, &learned, &report)?;
+    text::next_steps(text_out, &demo.folder, &learned, &report)?;
     let seconds = start.elapsed().as_secs_f64();
-    text::time(told, seconds)?;
-    match arguments.json {
-        true => {
-            let folder = demo.folder;
-            write_json(
-                out,
-                &Findings { folder, seed: arguments.seed, running, runs, answers, report, seconds },
-            )
-        }
-        false => Ok(()),
+    text::time(text_out, seconds)?;
+    if arguments.output.json {
+        let (folder, seed) = (demo.folder, arguments.seed);
+        write_json(out, &DemoReport { folder, seed, running, runs, answers, report, seconds })?;
     }
+    Ok(())
 }
 
-/// The demo's folder, and how parsers are trained in it.
+/// The demo's project folder, in which parsers are trained.
 struct Demo<'a> {
     folder: PathBuf,
     arguments: &'a DemoArguments,
 }
 
 impl<'a> Demo<'a> {
-    /// Writes the project folder. Runs in it that learned from something else go.
+    /// Writes the project folder. Runs of another version of the data are deleted; with `--fresh`, so are those of this seed.
     fn open(arguments: &'a DemoArguments) -> Result<Self> {
         let demo = Demo { folder: arguments.out.clone(), arguments };
-        let as_before = xpr_demo::write(&demo.folder)?;
-        if !as_before {
+        let is_unchanged = xpr_demo::write(&demo.folder)?;
+        if !is_unchanged {
             for seed in entries(&demo.folder.join("runs"))? {
-                forget_all(&seed)?;
+                delete_runs(&seed)?;
             }
         } else if arguments.fresh {
-            forget_all(&demo.runs())?;
+            delete_runs(&demo.runs())?;
         }
         Ok(demo)
     }
 
-    /// Where the runs of this seed are.
+    /// Returns the folder of this seed's runs.
     fn runs(&self) -> PathBuf {
         self.folder.join("runs").join(format!("seed-{}", self.arguments.seed))
     }
 
-    /// The demo's experiment with some settings changed; those of the command line win.
+    /// Loads the demo's experiment with some settings changed. The settings of the command line override them.
     fn experiment(&self, settings: &[&str]) -> Result<Experiment> {
         let mut all = vec![format!("train.seed={}", self.arguments.seed)];
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
         let config = with_notices(Config::read(Some(&self.folder.join(EXPERIMENT_FILE)), &all)?);
-        // All objectives hear the same committee.
+        // All objectives share one ensemble.
         Ok(Experiment::load(config)?.with_members(Some(self.runs().join("members"))))
     }
 
-    /// Trains a parser; or goes on with it, or takes it as it is, if that was begun or done before.
-    fn train(&self, name: &str, folder: &str, experiment: &Experiment) -> Result<Trained> {
+    /// Trains a parser. A run with the same settings is resumed, or taken as it is if it is finished; a run with others is deleted.
+    fn train(&self, name: &str, folder: &str, experiment: &Experiment) -> Result<ComparedRun> {
         let path = self.runs().join(folder);
-        let before = RunFolder::open(&path).ok();
-        let before = before.filter(|run| {
+        let earlier = RunFolder::open(&path).ok().filter(|run| {
             Config::read(Some(&run.path(RunFile::Config)), &[])
-                .is_ok_and(|before| before.config == *experiment.config())
+                .is_ok_and(|earlier| earlier.config == *experiment.config())
         });
-        if before.is_none() {
-            forget(&path)?;
+        if earlier.is_none() {
+            delete_run(&path)?;
         }
         let start = Instant::now();
-        let (evaluation, run, seconds) = match before {
+        let (evaluation, run, seconds) = match earlier {
             Some(run) if run.is_finished() => (run.read_json(RunFile::Evaluation)?, run, None),
-            before => {
-                let resume = before.is_some();
-                let run = before.map_or_else(|| RunFolder::create(&path), Ok)?;
-                let mut progress = Progress::new(experiment, name);
+            earlier => {
+                let resume = earlier.is_some();
+                let run = earlier.map_or_else(|| RunFolder::create(&path), Ok)?;
+                let mut progress = TrainingProgress::new(experiment, name);
                 let evaluation = experiment.run(&run, resume, &mut progress)?;
                 progress.finish();
                 (evaluation, run, Some(start.elapsed().as_secs_f64()))
             }
         };
-        Ok(Trained {
+        Ok(ComparedRun {
             name: name.to_owned(),
             labeled: experiment.train_examples().len(),
             unlabeled: match experiment.objective() {
@@ -185,20 +179,22 @@ impl<'a> Demo<'a> {
                 None => 0,
             },
             evaluation,
-            right: right_answers(&run)?,
+            right: correct_answers(&run)?,
             run: path,
             seconds,
         })
     }
 }
 
-/// Removes the runs in a folder.
-fn forget_all(runs: &Path) -> Result<()> {
-    entries(runs)?.iter().try_for_each(|run| forget(run))
+/// Deletes the runs in a folder.
+fn delete_runs(runs: &Path) -> Result<()> {
+    entries(runs)?.iter().try_for_each(|run| delete_run(run))
 }
 
-/// Removes a run, unless somebody is training in it.
-fn forget(run: &Path) -> Result<()> {
+/// Deletes a run if it exists.
+///
+/// Errors if a process is training in it.
+fn delete_run(run: &Path) -> Result<()> {
     if !run.exists() {
         return Ok(());
     }
@@ -206,7 +202,7 @@ fn forget(run: &Path) -> Result<()> {
     fs::remove_dir_all(run).with_context(|| run.display().to_string())
 }
 
-/// What is in a folder; nothing if it is not there.
+/// Returns the paths in a folder; none if the folder does not exist.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
         return Ok(vec![]);
@@ -215,34 +211,28 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     read().with_context(|| folder.display().to_string())
 }
 
-/// Which test questions a run answers, in their order.
-fn right_answers(run: &RunFolder) -> Result<Vec<bool>> {
+/// Returns for each test question whether its answer is correct, in the order of the questions.
+fn correct_answers(run: &RunFolder) -> Result<Vec<bool>> {
     #[derive(serde::Deserialize)]
-    struct Line {
+    struct PredictionLine {
         correct: bool,
     }
     let content = run.read(RunFile::Predictions)?;
-    let lines = serde_json::Deserializer::from_slice(&content).into_iter::<Line>();
-    let right: Result<Vec<bool>, _> = lines.map(|line| line.map(|line| line.correct)).collect();
-    right.with_context(|| run.path(RunFile::Predictions).display().to_string())
+    let lines = serde_json::Deserializer::from_slice(&content).into_iter::<PredictionLine>();
+    let correct: Result<Vec<bool>, _> = lines.map(|line| line.map(|line| line.correct)).collect();
+    correct.with_context(|| run.path(RunFile::Predictions).display().to_string())
 }
 
-/// Asks a trained parser questions that are new to it.
-fn ask(run: &Path) -> Result<Vec<Answer>> {
+/// Answers the demo's new questions with a trained parser.
+fn ask(run: &Path) -> Result<Vec<DemoAnswer>> {
     let run = TrainedRun::open(run)?;
-    let (task, parser) = (&run.task, run.parser());
-    let mut chooser = run.chooser()?;
+    let mut answerer = QuestionAnswerer::new(&run)?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
-        let start = Instant::now();
-        let asked = task.question(question);
-        let candidates = parser.candidates(&[&asked], run.config.eval.beam);
-        let found = candidates.first().map_or(&[][..], Vec::as_slice);
-        let mut answer = chooser.choose(&asked, found);
-        let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
+        let (mut answer, milliseconds) = answerer.answer(question, run.config.eval.beam);
         if answer.chosen < answer.candidates.len() {
             let chosen = answer.candidates.swap_remove(answer.chosen);
-            answers.push(Answer { question, chosen, milliseconds });
+            answers.push(DemoAnswer { question, chosen, milliseconds });
         }
     }
     Ok(answers)

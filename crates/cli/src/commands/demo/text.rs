@@ -1,6 +1,7 @@
-//! What the demo says. Each part is seen as soon as it is known.
+//! The text of the demo. Each part is flushed as soon as it is written.
 
-use super::{Answer, Running, Trained};
+use super::execution::ExecutionEffect;
+use super::{ComparedRun, DemoAnswer};
 use crate::table;
 use anyhow::Result;
 use std::io::Write;
@@ -9,10 +10,10 @@ use xpr_exec::Outcome;
 use xpr_exec::sqlite::answer_rows;
 use xpr_learn::Experiment;
 
-/// Rows of an answer that are shown.
-const SHOWN_ROWS: usize = 4;
+/// The number of rows of an answer that are shown.
+const MAX_ROWS: usize = 4;
 
-/// What an objective is called in the paper.
+/// Returns the name of an objective in the paper.
 pub(super) fn title(objective: &str) -> String {
     match objective {
         "self-training" => objective.to_owned(),
@@ -25,50 +26,49 @@ pub(super) fn data(out: &mut dyn Write, folder: &Path, experiment: &Experiment) 
     let tables = xpr_demo::DATABASE.matches("CREATE TABLE").count();
     writeln!(
         out,
-        "A film collection of {tables} tables, invented and built in: {}",
+        "A built-in film database of {tables} tables: {}",
         folder.join(xpr_demo::DATABASE_FILE).display()
     )?;
     writeln!(
         out,
-        "{labeled} questions with their SQL and {unlabeled} without to learn from, {} to test with, worded in other ways.",
+        "{labeled} labeled and {unlabeled} unlabeled training questions, {} test questions in other words.",
         experiment.test_examples().len()
     )?;
-    writeln!(out, "Stop it when you like: the same command goes on.\n")?;
+    writeln!(out, "The same command resumes an interrupted demo.\n")?;
     Ok(out.flush()?)
 }
 
-pub(super) fn trained(out: &mut dyn Write, trained: &Trained) -> Result<()> {
-    let from = match trained.unlabeled {
-        0 => format!("{} questions with SQL", trained.labeled),
-        unlabeled => format!("{} questions with SQL and {unlabeled} without", trained.labeled),
+pub(super) fn trained(out: &mut dyn Write, run: &ComparedRun) -> Result<()> {
+    let data = match run.unlabeled {
+        0 => format!("{} labeled questions", run.labeled),
+        unlabeled => format!("{} labeled and {unlabeled} unlabeled questions", run.labeled),
     };
-    let time =
-        trained.seconds.map_or_else(|| "trained before".to_owned(), |seconds| format!("{seconds:.0} s"));
-    let accuracy = 100.0 * trained.evaluation.accuracy;
-    let heading = format!("{}, from {from}:", trained.name);
-    writeln!(out, "{heading:<58} {accuracy:5.1} % right  ({time})")?;
+    let time = run.seconds.map_or_else(|| "trained before".to_owned(), |seconds| format!("{seconds:.0} s"));
+    let accuracy = 100.0 * run.evaluation.accuracy;
+    let heading = format!("{}, {data}:", run.name);
+    writeln!(out, "{heading:<58} {accuracy:5.1} % correct  ({time})")?;
     Ok(out.flush()?)
 }
 
-pub(super) fn running(out: &mut dyn Write, running: &Running) -> Result<()> {
-    let Running { questions, candidates, rewarded, changed, changed_to_right, .. } = running;
-    let success = if running.reward == "non-empty" { "run and find something" } else { "run" };
+pub(super) fn execution(out: &mut dyn Write, effect: &ExecutionEffect) -> Result<()> {
+    let ExecutionEffect { questions, candidates, rewarded, changed, changed_to_right, .. } = effect;
+    let success = if effect.reward == "non-empty" { "run and have a non-empty answer" } else { "run" };
     let share = 100.0 * *rewarded as f64 / (*candidates).max(1) as f64;
     writeln!(
         out,
-        "\nWhat running programs tells: for the {questions} questions without SQL that parser thinks of"
+        "\nWhat execution adds: for the {questions} unlabeled questions this parser finds {candidates} candidates;"
     )?;
     writeln!(
         out,
-        "{candidates} programs; {rewarded} of them ({share:.0} %) {success}. For {changed} questions its first choice"
+        "{rewarded} of them ({share:.0} %) {success}. For {changed} questions the most probable candidate does"
     )?;
     writeln!(
         out,
-        "does not and another one does: running them changes its mind, {changed_to_right} times to the right answer"
+        "not, and another one does. The most probable one that does is correct for {changed_to_right} of these questions"
     )?;
-    writeln!(out, "(counted with labels that training never sees).")?;
-    for example in &running.examples {
-        let verdict = if example.right { "right" } else { "wrong all the same" };
+    writeln!(out, "(checked against labels that are not used in training).")?;
+    for example in &effect.examples {
+        let verdict = if example.right { "correct" } else { "also wrong" };
         writeln!(out, "\n  {}", example.question)?;
         writeln!(
             out,
@@ -87,7 +87,7 @@ pub(super) fn running(out: &mut dyn Write, running: &Running) -> Result<()> {
     Ok(out.flush()?)
 }
 
-pub(super) fn comparison(out: &mut dyn Write, runs: &[Trained]) -> Result<()> {
+pub(super) fn comparison(out: &mut dyn Write, runs: &[ComparedRun]) -> Result<()> {
     let Some(lower) = runs.first() else { return Ok(()) };
     let rows: Vec<Vec<String>> = runs
         .iter()
@@ -108,59 +108,59 @@ pub(super) fn comparison(out: &mut dyn Write, runs: &[Trained]) -> Result<()> {
         .collect();
     writeln!(
         out,
-        "\nRight answers to {} test questions, beside the lower bound:\n",
+        "\nAccuracy on {} test questions, compared with the lower bound:\n",
         lower.evaluation.examples
     )?;
-    let headings = ["", "with SQL", "without", "right", "difference", "won", "lost"];
+    let headings = ["", "labeled", "unlabeled", "correct", "difference", "won", "lost"];
     table::write(out, &headings, &rows)?;
     Ok(out.flush()?)
 }
 
-/// Questions that one answers and the other does not.
+/// Returns the number of questions that the first parser answers correctly and the other does not.
 fn only(one: &[bool], other: &[bool]) -> usize {
     one.iter().zip(other).filter(|(one, other)| **one && !**other).count()
 }
 
-pub(super) fn answers(out: &mut dyn Write, answers: &[Answer]) -> Result<()> {
-    writeln!(out, "\nNew questions, to the parser that learned from executions:")?;
-    for Answer { question, chosen, milliseconds } in answers {
+pub(super) fn answers(out: &mut dyn Write, answers: &[DemoAnswer]) -> Result<()> {
+    writeln!(out, "\nNew questions, answered by the parser trained with execution:")?;
+    for DemoAnswer { question, chosen, milliseconds } in answers {
         writeln!(out, "\n  {question}  ({milliseconds:.1} ms)")?;
         writeln!(out, "    {}\n    {}", chosen.program, outcome(&chosen.outcome))?;
     }
     Ok(out.flush()?)
 }
 
-pub(super) fn next(out: &mut dyn Write, folder: &Path, run: &Path, report: &Path) -> Result<()> {
-    writeln!(out, "\nEvery answer, and how the parsers learned, for a browser: {}", report.display())?;
+pub(super) fn next_steps(out: &mut dyn Write, folder: &Path, run: &Path, report: &Path) -> Result<()> {
+    writeln!(out, "\nReport with learning curves and errors, for a browser: {}", report.display())?;
     writeln!(
         out,
-        "\nNext, a question of your own (the tables are in {}):",
+        "\nNext, ask your own question (the tables are in {}):",
         folder.join("film.sql").display()
     )?;
     writeln!(out, "  xpr ask {} \"which actors come from Galway\"", run.display())?;
-    writeln!(out, "or your own database, some questions with their SQL, and a log of others:")?;
+    writeln!(out, "or use your own database, with labeled questions and a log of unlabeled ones:")?;
     writeln!(out, "  xpr init --db sqlite:FILE --labeled pairs.tsv --unlabeled log.txt --out project")?;
     writeln!(out, "  xpr train project/xpr.toml --out project/run")?;
     Ok(out.flush()?)
 }
 
 pub(super) fn time(out: &mut dyn Write, seconds: f64) -> Result<()> {
-    Ok(writeln!(out, "\nAll of it took {seconds:.0} s.")?)
+    Ok(writeln!(out, "\nTotal time: {seconds:.0} s.")?)
 }
 
-/// An outcome, a few rows of it if it has many.
+/// Returns an outcome as text, with at most [`MAX_ROWS`] rows.
 fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Value(answer) => {
             let rows: Vec<String> =
                 answer_rows(answer).unwrap_or_default().iter().map(|row| row.join(", ")).collect();
-            let shown = rows[..rows.len().min(SHOWN_ROWS)].join(" | ");
-            match rows.len().saturating_sub(SHOWN_ROWS) {
+            let shown = rows[..rows.len().min(MAX_ROWS)].join(" | ");
+            match rows.len().saturating_sub(MAX_ROWS) {
                 0 => shown,
                 more => format!("{shown} | … and {more} more"),
             }
         }
-        Outcome::Empty => "finds nothing".to_owned(),
+        Outcome::Empty => "empty answer".to_owned(),
         failed => format!("{}: {}", failed.grade().replace('-', " "), failed.text()),
     }
 }

@@ -1,0 +1,159 @@
+//! A database and the questions about it, read with progress and checked: what `xpr init` and `xpr data check` report.
+
+use super::loading_bar::LoadingBar;
+use crate::arguments::QuestionFiles;
+use anyhow::Result;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use xpr_data::labeled::{self, LabeledQuestion, Split};
+use xpr_data::unlabeled::{self, UnlabeledQuestion};
+use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
+use xpr_lang::sql::Schema;
+use xpr_learn::task::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
+
+/// The number of failures in text; JSON has all of them.
+const MAX_FAILURES: usize = 20;
+
+/// A database, the questions about it, and how much of them a parser can learn from.
+pub(super) struct CheckedData {
+    pub(super) database: Database,
+    pub(super) schema: Schema,
+    /// The number of distinct indexed values, which questions can name.
+    pub(super) values: usize,
+    pub(super) labeled: Vec<LabeledQuestion>,
+    pub(super) unlabeled: Option<Vec<UnlabeledQuestion>>,
+    pub(super) coverage: Coverage,
+    pub(super) vocabulary: Option<VocabularyAccount>,
+}
+
+impl CheckedData {
+    /// Reads and checks the files. Labeled queries are run until `time_limit` has passed.
+    pub(super) fn read(files: &QuestionFiles, time_limit: Duration) -> Result<CheckedData> {
+        // The question files are read first, so that an error in them is reported before a large database is indexed.
+        let database = Database::at(&files.db, Path::new(""))?;
+        let name = database.name().to_owned();
+        let labeled = labeled::read_for_database(&files.labeled, &name)?;
+        let unlabeled = files.unlabeled.as_deref().map(unlabeled::read).transpose()?;
+
+        let mut bar = LoadingBar::new();
+        let mut show = |what: &str, now: ReadingProgress<'_>| {
+            bar.show(&format!("tables, {what} {}", now.table), now.done, now.total);
+            ControlFlow::Continue(())
+        };
+        let schema = database.schema_with_progress(&mut |now| show("reading", now))?;
+        let limits = ValueLimits::default();
+        let index = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
+
+        let mut surveyor = Surveyor::new(&database, &schema, &index)?;
+        let train: Vec<LabeledQuestion> =
+            labeled.iter().filter(|question| question.split != Some(Split::Test)).cloned().collect();
+        let constants = surveyor.constants(&train);
+        let start = Instant::now();
+        let coverage = surveyor.survey(&labeled, &constants, &mut |done| {
+            bar.show("labeled queries run", done, labeled.len());
+            if start.elapsed() < time_limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        bar.finish();
+        let vocabulary = unlabeled.as_ref().map(|unlabeled| surveyor.vocabulary(&labeled, unlabeled));
+        let values = index.len();
+        Ok(CheckedData { database, schema, values, labeled, unlabeled, coverage, vocabulary })
+    }
+
+    /// Writes the results of the check as text.
+    pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
+        write_coverage(out, &self.coverage)?;
+        if let Some(vocabulary) = &self.vocabulary {
+            writeln!(
+                out,
+                "{} unlabeled questions; {:.1} % of their words occur in labeled questions or the schema",
+                vocabulary.questions,
+                100.0 * vocabulary.known_share
+            )?;
+            if !vocabulary.unknown.is_empty() {
+                writeln!(out, "  unknown: {}", vocabulary.unknown.join(", "))?;
+            }
+        }
+        write_failures(out, &self.coverage.failures)
+    }
+}
+
+/// Writes how many labeled questions pass each check.
+fn write_coverage(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
+    writeln!(out, "{} labeled questions", coverage.pairs)?;
+    let percent = |count: usize, of: usize| 100.0 * count as f64 / of.max(1) as f64;
+    for (count, of, what) in [
+        (coverage.executable, coverage.run, "run"),
+        (coverage.covered, coverage.pairs, "can be written by the parser"),
+        (coverage.round_trip, coverage.run, "return the same rows when the parser writes them"),
+        (coverage.linked, coverage.pairs, "have all their constants suggested by the question"),
+    ] {
+        let percent = percent(count, of);
+        let of = if of < coverage.pairs { format!(", of {of} that were run") } else { String::new() };
+        writeln!(out, "  {count:>6}  {percent:5.1} %  {what}{of}")?;
+    }
+    if coverage.run < coverage.pairs {
+        writeln!(out, "Running all of them takes long; `xpr data check` does.")?;
+    }
+    if !coverage.constants.is_empty() {
+        let count = coverage.linked_with_constants;
+        let percent = percent(count, coverage.pairs);
+        writeln!(out, "  {count:>6}  {percent:5.1} %  the same, with constants learned from the labels:")?;
+        for constant in &coverage.constants {
+            writeln!(
+                out,
+                "    {}, needed by {} programs and suggested by none of their questions",
+                constant.literal, constant.programs
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the questions that fail a check, and what to do about each kind of failure.
+fn write_failures(out: &mut dyn Write, failures: &[Failure]) -> Result<()> {
+    // If a question fails several checks, the first failure causes the others.
+    let mut failures: Vec<&Failure> = failures.iter().collect();
+    failures.dedup_by_key(|failure| (failure.line, failure.utterance.as_str()));
+    if failures.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nFailures:")?;
+    for failure in failures.iter().take(MAX_FAILURES) {
+        let (stage, _) = advice(failure.stage);
+        writeln!(out, "  line {}, {stage}: {}", failure.line, failure.reason)?;
+        writeln!(out, "    {}", failure.utterance)?;
+    }
+    if failures.len() > MAX_FAILURES {
+        let more = failures.len() - MAX_FAILURES;
+        writeln!(out, "  … and {more} more; `xpr data check --json` lists all")?;
+    }
+    writeln!(out, "What to do:")?;
+    for stage in [Stage::Executable, Stage::Covered, Stage::RoundTrip, Stage::Linked] {
+        if failures.iter().any(|failure| failure.stage == stage) {
+            let (stage, advice) = advice(stage);
+            writeln!(out, "  {stage}: {advice}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of a failure, and what to do about it.
+fn advice(stage: Stage) -> (&'static str, &'static str) {
+    match stage {
+        Stage::Executable => ("does not run", "correct the query; until then it is not used for training"),
+        Stage::Covered => (
+            "cannot be written",
+            "rewrite it in simpler SQL if possible; until then it is not used for training",
+        ),
+        Stage::RoundTrip => (
+            "changes its answer",
+            "compare the query with the one the parser would write, and write it that way",
+        ),
+        Stage::Linked => (
+            "is not linked",
+            "name the value in the question as the database spells it, or label another question that needs it",
+        ),
+    }
+}

@@ -1,0 +1,141 @@
+//! The progress of training: a bar on a terminal, lines elsewhere.
+
+use crate::duration::brief;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+use xpr_learn::{Experiment, Observer};
+use xpr_run::{StepReport, UnlabeledReport};
+
+/// The number of examples left out that are listed.
+const MAX_LEFT_OUT: usize = 10;
+/// The time between lines if standard error is not a terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Shows the progress of an experiment.
+pub(super) struct TrainingProgress {
+    bar: ProgressBar,
+    is_terminal: bool,
+    last_line: Instant,
+    last_step: Instant,
+    /// A running mean, since the loss of one batch is noisy.
+    loss: f64,
+    /// A running mean, since steps take longer once joint training begins.
+    seconds_per_step: f64,
+}
+
+impl TrainingProgress {
+    /// Writes what the experiment `name` learns from, and shows a bar.
+    pub(super) fn new(experiment: &Experiment, name: &str) -> Self {
+        write_experiment(experiment, name);
+        let is_terminal = io::stderr().is_terminal();
+        let bar = if is_terminal {
+            ProgressBar::new(experiment.config().train.steps as u64)
+        } else {
+            ProgressBar::hidden()
+        };
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}  {eta} left") {
+            bar.set_style(style);
+        }
+        TrainingProgress {
+            bar,
+            is_terminal,
+            last_line: Instant::now(),
+            last_step: Instant::now(),
+            loss: f64::NAN,
+            seconds_per_step: f64::NAN,
+        }
+    }
+
+    /// Removes the bar.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Announces the training of another parser, whose steps count from the first.
+    fn start_parser(&mut self, what: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(io::stderr(), "{what}");
+        });
+        self.bar.reset();
+        (self.last_step, self.seconds_per_step, self.loss) = (Instant::now(), f64::NAN, f64::NAN);
+    }
+}
+
+impl Observer for TrainingProgress {
+    fn step(&mut self, report: StepReport, steps: usize) {
+        let mean = |before: f64, now: f64| if before.is_nan() { now } else { 0.95 * before + 0.05 * now };
+        self.loss = mean(self.loss, report.loss);
+        self.seconds_per_step = mean(self.seconds_per_step, self.last_step.elapsed().as_secs_f64());
+        self.last_step = Instant::now();
+        self.bar.set_length(steps as u64);
+        self.bar.set_position(report.step as u64);
+        let unlabeled = report.unlabeled.as_ref().map_or_else(String::new, unlabeled_text);
+        self.bar.set_message(format!("loss {:.3}{unlabeled}", self.loss));
+        let is_due = self.last_line.elapsed() >= LINE_INTERVAL || report.step == steps;
+        if !self.is_terminal && is_due {
+            self.last_line = Instant::now();
+            let left = brief(Duration::from_secs_f64(self.seconds_per_step * (steps - report.step) as f64));
+            let _ = writeln!(
+                io::stderr(),
+                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left} left",
+                report.step,
+                self.loss,
+                1000.0 * self.seconds_per_step
+            );
+        }
+    }
+
+    fn member(&mut self, member: usize, of: usize) {
+        self.start_parser(&format!("member {member} of {of} of the ensemble, on the labels only"));
+    }
+
+    fn student(&mut self) {
+        self.start_parser("the parser that learns from the ensemble");
+    }
+
+    fn resumed(&mut self, step: usize) {
+        let _ = writeln!(io::stderr(), "resuming after step {step}");
+    }
+}
+
+/// Writes the number of examples, the objective, and the examples that are left out.
+fn write_experiment(experiment: &Experiment, name: &str) {
+    let mut lines = vec![format!(
+        "{name}: {} labeled, {} unlabeled and {} test questions",
+        experiment.train_examples().len(),
+        experiment.unlabeled_examples().len(),
+        experiment.test_examples().len()
+    )];
+    if let Some(objective) = experiment.objective() {
+        let reward = experiment.policy().reward().name();
+        let teacher = match experiment.config().learn.ensemble {
+            0 => String::new(),
+            members => format!(", ensemble of {members}"),
+        };
+        lines.push(format!("objective {}, reward {reward}{teacher}", objective.name()));
+    }
+    let left_out = experiment.left_out();
+    lines.extend(left_out.iter().take(MAX_LEFT_OUT).map(|example| format!("left out: {example}")));
+    if left_out.len() > MAX_LEFT_OUT {
+        let more = left_out.len() - MAX_LEFT_OUT;
+        lines.push(format!("left out: {more} more; `xpr data check` lists them with reasons"));
+    }
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+}
+
+/// Returns what a step reports about unlabeled questions.
+fn unlabeled_text(unlabeled: &UnlabeledReport) -> String {
+    let gold = unlabeled.gold.map_or_else(String::new, |gold| {
+        format!(", {:.0} % covered, gold rank {:.1}", 100.0 * gold.coverage, gold.gold_rank)
+    });
+    format!(
+        "  unlabeled {:.3}, {:.0} % rewarded, mass {:.2}, length ratio {:.2}, gap {:.2}{gold}, {:.0} % cached",
+        unlabeled.loss,
+        100.0 * unlabeled.rewarded,
+        unlabeled.mass,
+        unlabeled.length_ratio,
+        unlabeled.gap,
+        100.0 * unlabeled.cached
+    )
+}

@@ -1,0 +1,87 @@
+//! Settings have an effect when they are given to the binary.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod small_calendar;
+
+use small_calendar::{SmallCalendar, command, stderr, succeed};
+
+/// Half of the labels, and joint training with the parser's own search from the first steps on.
+const JOINT: [&str; 6] = [
+    "train.steps=40",
+    "data.fraction=0.5",
+    "learn.objective=sparse",
+    "learn.ensemble=0",
+    "learn.start=5",
+    "learn.beam=2",
+];
+
+#[test]
+fn tuning_trains_with_every_weight_and_then_with_the_best() {
+    let calendar = SmallCalendar::new();
+    let trained = succeed(calendar.train("run", &JOINT).arg("--tune=0.1,0.3"));
+    let accuracy = |weight: &str| -> f64 {
+        let run = format!("run/tuning/weight-{weight}");
+        let config = calendar.read(&run, "config.toml");
+        assert!(config.contains(&format!("\nweight = {weight}\n")), "{config}");
+        // Half of the six labeled examples are held out.
+        assert!(config.contains("\nheld_out = 3\nheld_out_from = \"labeled\"\n"), "{config}");
+        let evaluation: serde_json::Value =
+            serde_json::from_str(&calendar.read(&run, "evaluation.json")).unwrap();
+        assert_eq!(evaluation["examples"], 3);
+        evaluation["accuracy"].as_f64().unwrap()
+    };
+    // Of equally good weights the smallest is chosen.
+    let best = if accuracy("0.3") > accuracy("0.1") { "0.3" } else { "0.1" };
+    let config = calendar.read("run", "config.toml");
+    assert!(
+        config.contains(&format!("\nweight = {best}\n")),
+        "{best} is the best weight, not that of\n{config}"
+    );
+    assert!(config.contains("\nheld_out = 0\n"), "{config}");
+    for weight in ["0.1", "0.3"] {
+        let line = format!("learn.weight {weight}: {:.1} % of 3 held-out", 100.0 * accuracy(weight));
+        assert!(stderr(&trained).contains(&line), "{}", stderr(&trained));
+    }
+    let evaluation: serde_json::Value =
+        serde_json::from_str(&calendar.read("run", "evaluation.json")).unwrap();
+    assert_eq!(evaluation["examples"], 12, "the final run is evaluated on the test questions");
+}
+
+#[test]
+fn the_fallback_and_dropout_of_search_change_training() {
+    let calendar = SmallCalendar::new();
+    let metrics = |run: &str, setting: &str| -> String {
+        succeed(&mut calendar.train(run, &[&JOINT[..], &[setting]].concat()));
+        calendar.read(run, "metrics.jsonl")
+    };
+    let default = metrics("default", "learn.fallback=repulsion");
+    assert_eq!(default, metrics("same", "learn.search_dropout=true"), "these are the defaults");
+    for (run, setting) in [("skip", "learn.fallback=skip"), ("no-dropout", "learn.search_dropout=false")] {
+        let changed = metrics(run, setting);
+        assert_ne!(changed, default, "{setting} has no effect");
+        assert_eq!(changed.lines().count(), default.lines().count());
+    }
+}
+
+#[test]
+fn settings_with_old_names_are_read_with_a_note() {
+    let calendar = SmallCalendar::new();
+    std::fs::write(calendar.path("old.toml"), "[learn]\nnoise = false\n").unwrap();
+    let old = ["train.steps=1", "learn.committee=0", "eval.least=executes"];
+    let trained = succeed(calendar.train("run", &old).arg(calendar.path("old.toml")));
+    for note in [
+        "note: the setting `learn.committee` is now `learn.ensemble`\n",
+        "note: the setting `eval.least` is now `eval.prefer`\n",
+        "note: the setting `learn.noise` is now `learn.search_dropout`\n",
+    ] {
+        assert_eq!(stderr(&trained).matches(note).count(), 1, "{}", stderr(&trained));
+    }
+    let config = calendar.read("run", "config.toml");
+    for line in ["\nensemble = 0\n", "\nprefer = \"executes\"\n", "\nsearch_dropout = false\n"] {
+        assert!(config.contains(line), "{config}");
+    }
+    assert!(!config.contains("committee") && !config.contains("noise ="), "{config}");
+    // The new names need no note.
+    let asked = succeed(&mut command(&["ask", &calendar.argument("run"), "meetings with bob"]));
+    assert_eq!(stderr(&asked), "");
+}
