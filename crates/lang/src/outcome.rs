@@ -1,11 +1,11 @@
-//! What running a program came to.
+//! The outcome of running a program.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What running a program came to.
+/// The outcome of running a program.
 ///
 /// Its text is one line, the grade and the answer or the message, and [`FromStr`] reads what [`Display`](fmt::Display) wrote:
 ///

@@ -16,7 +16,7 @@ pub struct ErrorAnalysis {
     /// The number of answers.
     pub answers: usize,
     /// The number of answers of each kind.
-    pub kinds: Vec<(AnswerKind, usize)>,
+    pub kinds: Vec<(PredictionKind, usize)>,
     /// The number of correct answers whose program is not the labeled one.
     pub right_by_another_program: usize,
     /// The number of answers by the rank of their first correct candidate, from the most probable candidate on.
@@ -41,7 +41,7 @@ pub struct ErrorAnalysis {
 /// Whether an answer is correct, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AnswerKind {
+pub enum PredictionKind {
     /// The chosen candidate is correct.
     Right,
     /// Another candidate is correct.
@@ -52,31 +52,31 @@ pub enum AnswerKind {
     Fails,
 }
 
-impl AnswerKind {
+impl PredictionKind {
     /// The kinds of wrong answers.
-    pub(crate) const WRONG: [AnswerKind; 3] =
-        [AnswerKind::FurtherDown, AnswerKind::NotFound, AnswerKind::Fails];
+    pub(crate) const WRONG: [PredictionKind; 3] =
+        [PredictionKind::FurtherDown, PredictionKind::NotFound, PredictionKind::Fails];
 
     /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            AnswerKind::Right => "correct",
-            AnswerKind::FurtherDown => "correct candidate ranked lower",
-            AnswerKind::NotFound => "no correct candidate",
-            AnswerKind::Fails => "no executable candidate",
+            PredictionKind::Right => "correct",
+            PredictionKind::FurtherDown => "correct candidate ranked lower",
+            PredictionKind::NotFound => "no correct candidate",
+            PredictionKind::Fails => "no executable candidate",
         }
     }
 
-    fn of(prediction: &Prediction) -> AnswerKind {
+    fn of(prediction: &Prediction) -> PredictionKind {
         if prediction.correct {
-            AnswerKind::Right
+            PredictionKind::Right
         } else if prediction.right_at.is_some() {
-            AnswerKind::FurtherDown
+            PredictionKind::FurtherDown
         } else if chosen_candidate(prediction).is_some_and(|chosen| chosen.outcome.executes()) {
-            AnswerKind::NotFound
+            PredictionKind::NotFound
         } else {
             // A candidate that executes is chosen before one that does not.
-            AnswerKind::Fails
+            PredictionKind::Fails
         }
     }
 }
@@ -98,7 +98,7 @@ pub struct WrongQuestion {
     /// The prediction of the first run that is wrong.
     pub prediction: Prediction,
     /// The kind of its answer.
-    pub kind: AnswerKind,
+    pub kind: PredictionKind,
     /// The number of runs that answer it wrongly.
     pub wrong_in: usize,
     /// The number of runs.
@@ -144,7 +144,7 @@ impl AnswerCount {
 /// Counts over predictions.
 #[derive(Default)]
 struct Tally {
-    kinds: BTreeMap<AnswerKind, usize>,
+    kinds: BTreeMap<PredictionKind, usize>,
     right_by_another_program: usize,
     places: Vec<usize>,
     by_construction: BTreeMap<&'static str, AnswerCount>,
@@ -156,7 +156,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, prediction: &Prediction) {
-        *self.kinds.entry(AnswerKind::of(prediction)).or_default() += 1;
+        *self.kinds.entry(PredictionKind::of(prediction)).or_default() += 1;
         if let Some(place) = prediction.right_at {
             self.places.resize(self.places.len().max(place + 1), 0);
             self.places[place] += 1;
@@ -231,7 +231,7 @@ fn wrong_questions(runs: &[&LoadedRun]) -> Vec<WrongQuestion> {
             let position = *positions.entry(question).or_insert_with(|| {
                 wrong.push(WrongQuestion {
                     prediction: prediction.clone(),
-                    kind: AnswerKind::of(prediction),
+                    kind: PredictionKind::of(prediction),
                     wrong_in: 0,
                     runs: with_predictions.len(),
                 });

@@ -40,7 +40,7 @@ pub use calibration::{Calibration, ConfidenceBin};
 pub use comparison::{ComparisonCell, ComparisonRow, PaperComparison};
 pub use curves::{Curve, TrainingCurves};
 pub use error::ReportError;
-pub use errors::{AnswerKind, ErrorAnalysis, QuestionSubset, WrongQuestion};
+pub use errors::{ErrorAnalysis, PredictionKind, QuestionSubset, WrongQuestion};
 pub use groups::{Gain, Group, MeanAccuracy};
 pub use run_line::RunLine;
 

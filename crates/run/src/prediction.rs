@@ -30,7 +30,7 @@ pub struct Prediction {
     /// The labeled program as the grammar writes it, if it can; candidates are written so.
     #[serde(default)]
     pub gold_written: Option<String>,
-    /// What running the labeled program came to.
+    /// The outcome of the labeled program.
     pub gold_outcome: Outcome,
     /// Whether the chosen candidate has the right denotation.
     pub correct: bool,
@@ -43,13 +43,13 @@ pub struct Prediction {
     pub candidates: Vec<ExecutedCandidate>,
 }
 
-/// A candidate, and what running it came to.
+/// A candidate and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutedCandidate {
     /// The text of the program.
     pub program: String,
     /// Its log-probability.
     pub log_probability: f32,
-    /// What running it came to.
+    /// Its outcome.
     pub outcome: Outcome,
 }

@@ -59,7 +59,7 @@ pub struct JudgedCandidate {
     pub probability: f64,
     /// Whether it passes the minimum check, [`RewardPolicy::success`].
     pub accepted: bool,
-    /// What running it came to.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 

@@ -1,11 +1,11 @@
-//! How much of somebody's data a parser can learn from, before anything is trained.
+//! How much of a dataset a parser can learn from, checked before anything is trained.
 //!
-//! For each pair: does its program **run**; can the grammar write it (**covered**: from text to tree to actions and back to the same
-//! tree); does what it would write find the same (**round trip**); and are the constants it needs among the values
-//! that its question suggests (**linked**): a parser points to values and cannot make them up, so what is not linked it will not get right.
-//! Constants that several labels need and no question says are counted apart: a parser that is trained with those labels has
-//! them for every question.
-//! For questions without programs: how many of their words occur in the labeled ones or in the schema.
+//! Each labeled question passes four checks. Its program **runs**. The grammar **covers** it: text, tree, actions, and back to the same
+//! tree. The program that the grammar writes finds the same answer (**round trip**). The constants of the program are **linked**: they are
+//! among the values that the question suggests. A parser copies values and cannot invent them, so it gets a question that is not linked
+//! wrong. Constants learned from labels are counted separately, because a parser trained on those labels has them for every question.
+//!
+//! Of unlabeled questions, the words are counted that also occur in the labeled questions or in the schema.
 
 use super::constants::{LearnedConstant, learned_constants};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,103 +20,103 @@ use xpr_lang::sql::{Query, Schema, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, GrammarError, Language, Outcome, Program};
 use xpr_text::tokenize;
 
-/// Unknown words that are shown.
+/// The number of unknown words that are listed.
 const SHOWN_WORDS: usize = 20;
 
-/// Why there is no account.
+/// An error of a database that cannot be checked.
 #[derive(Debug, Error)]
 pub enum CoverageError {
-    /// The database cannot be opened any more.
+    /// The database cannot be opened.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// No query can be written about it.
+    /// No query can be written about the database.
     #[error(transparent)]
     Grammar(#[from] GrammarError),
 }
 
-/// Where a pair failed.
+/// The check that a labeled question failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// Running its program.
+    /// The program runs.
     Executable,
-    /// Writing its program with the grammar.
+    /// The grammar can write the program.
     Covered,
-    /// Finding the same with what was written.
+    /// The program that the grammar writes finds the same answer.
     RoundTrip,
-    /// Finding its constants by its question.
+    /// The question suggests the constants of the program.
     Linked,
 }
 
-/// A pair that a parser cannot learn from, or not get right.
+/// A labeled question that failed a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// The line of the pair in its file.
+    /// The line in its file.
     pub line: usize,
-    /// Its question.
+    /// The question.
     pub utterance: String,
-    /// Its program.
+    /// The program.
     pub program: String,
-    /// What failed.
+    /// The check that failed.
     pub stage: Stage,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// An account of labeled pairs. But for literals, everything is counted in pairs.
+/// The result of checking labeled questions. All counts are of questions, except those of literals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Coverage {
-    /// Pairs in all.
+    /// All questions.
     pub pairs: usize,
-    /// Those whose program was run.
+    /// Questions whose program was run.
     pub run: usize,
-    /// Those whose program the grammar can write.
+    /// Questions whose program the grammar can write.
     pub covered: usize,
-    /// Those for which what it writes finds the same.
+    /// Questions for which the program that the grammar writes finds the same answer.
     pub round_trip: usize,
-    /// Those whose program runs.
+    /// Questions whose program runs.
     pub executable: usize,
-    /// Those whose constants are all suggested by their question.
+    /// Questions that suggest all constants of their program.
     pub linked: usize,
-    /// The same, or among `constants`. Those that are not are the failures.
+    /// Questions whose constants are all suggested, or among `constants`. The others are failures.
     pub linked_with_constants: usize,
-    /// Constants of all programs that could be read.
+    /// The constants of all programs that could be read.
     pub literals: usize,
-    /// Those that are suggested by their question.
+    /// The constants that are suggested by their question.
     pub linked_literals: usize,
-    /// The same, or among `constants`.
+    /// The constants that are suggested by their question, or among `constants`.
     pub linked_literals_with_constants: usize,
-    /// Constants that several labels need and no question says; see [`learned_constants`].
+    /// The constants learned from labels; see [`learned_constants`].
     pub constants: Vec<ConstantAccount>,
-    /// What failed, in the order of the pairs.
+    /// The failures, in the order of the questions.
     pub failures: Vec<Failure>,
 }
 
 /// A constant learned from labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConstantAccount {
-    /// As a query writes it.
+    /// The literal, as a query writes it.
     pub literal: String,
-    /// How many labels need it without their question saying it.
+    /// The number of labeled programs that need it and whose questions do not suggest it.
     pub programs: usize,
 }
 
-/// The words of questions without programs.
+/// The words of unlabeled questions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VocabularyAccount {
-    /// Questions in all.
+    /// The number of questions.
     pub questions: usize,
-    /// Different words.
+    /// The number of different words.
     pub words: usize,
-    /// Those that labeled questions or the schema have.
+    /// The number of different words that occur in labeled questions or in the schema.
     pub known_words: usize,
-    /// The share of all words that are known, counted as often as they occur.
+    /// The share of all words, repetitions included, that are known.
     pub known_share: f64,
-    /// The most frequent of the others.
+    /// The most frequent unknown words.
     pub unknown: Vec<String>,
 }
 
-/// Looks at pairs about a database.
+/// Checks labeled questions about a database.
 pub struct Surveyor<'a> {
     language: Sql,
     fixed: SqlEnvironment,
@@ -126,10 +126,10 @@ pub struct Surveyor<'a> {
 }
 
 impl<'a> Surveyor<'a> {
-    /// For pairs about `database`, with its schema and values.
+    /// Creates a surveyor of questions about a database, with its schema and values.
     ///
     /// # Errors
-    /// If the database cannot be opened any more, or nothing can be asked about it.
+    /// If the database cannot be opened, or no query can be written about it.
     pub fn new(database: &Database, schema: &Schema, index: &'a ValueIndex) -> Result<Self, CoverageError> {
         let language = Sql::new(schema.clone());
         let fixed = SqlEnvironment::new(&language);
@@ -138,14 +138,14 @@ impl<'a> Surveyor<'a> {
         Ok(Surveyor { language, fixed, grammar, index, runner })
     }
 
-    /// What a parser learns from these labels that no question says.
+    /// Returns the constants that a parser learns from labels.
     pub fn constants(&self, labeled: &[LabeledQuestion]) -> Vec<LearnedConstant> {
         let labeled = labeled.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
         learned_constants(&self.language, &self.fixed, self.index, labeled)
     }
 
-    /// The account of some pairs, for a parser that has these constants. `watch` hears how many are done; once it breaks, programs are
-    /// only looked at and no longer run.
+    /// Checks labeled questions, for a parser that has these constants. `watch` is called with the number of questions done; after it
+    /// breaks, programs are no longer run.
     pub fn survey(
         &mut self,
         pairs: &[LabeledQuestion],
@@ -179,7 +179,7 @@ impl<'a> Surveyor<'a> {
         let outcome = runs.then(|| {
             let outcome = self.runner.execute(&pair.program);
             match (outcome.executes(), &query) {
-                // Double quotes around texts are refused in queries as they come, and understood by the language.
+                // The guard refuses texts in double quotes. The language reads them and writes single quotes.
                 (false, Ok(query)) => self.runner.execute(&self.language.text(query)),
                 _ => outcome,
             }
@@ -197,7 +197,7 @@ impl<'a> Surveyor<'a> {
         match self.rewritten(&query) {
             Ok(text) => {
                 coverage.covered += 1;
-                // Or there is nothing to compare with.
+                // Without an answer there is nothing to compare.
                 if let Some(gold) = found {
                     let again = self.runner.execute(&text);
                     match again.denotation() {
@@ -227,7 +227,7 @@ impl<'a> Surveyor<'a> {
         }
     }
 
-    /// What a parser that gets everything right would write.
+    /// Returns the text that the grammar writes for a query.
     fn rewritten(&self, query: &Query) -> Result<String, String> {
         let values: Vec<SuggestedValue> =
             query.literals().into_iter().map(|literal| SuggestedValue::new(literal, "")).collect();
@@ -242,7 +242,7 @@ impl<'a> Surveyor<'a> {
         Ok(self.language.write(&again, &grammar, &environment))
     }
 
-    /// The account of questions without programs, beside those that have one.
+    /// Counts which words of unlabeled questions are known from labeled ones and from the schema.
     pub fn vocabulary(
         &self,
         labeled: &[LabeledQuestion],

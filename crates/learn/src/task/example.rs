@@ -12,7 +12,7 @@ pub struct LabeledExample {
     pub question: Question,
     /// The program.
     pub program: Program,
-    /// What running the program came to.
+    /// The outcome of the program.
     pub outcome: Outcome,
 }
 
@@ -21,7 +21,7 @@ pub struct LabeledExample {
 pub struct UnlabeledExample {
     /// The question as the parser sees it.
     pub question: Question,
-    /// What the right program comes to, if that is known.
+    /// The outcome of the right program, if it is known.
     pub answer: Option<Outcome>,
     /// The right program, if a benchmark has it. It is used for diagnostics only, and never to train.
     pub gold: Option<Program>,
@@ -54,6 +54,6 @@ pub struct TestExample {
     pub gold: String,
     /// The labeled program, unless the grammar cannot write it.
     pub program: Option<Program>,
-    /// What running the labeled program came to.
+    /// The outcome of the labeled program.
     pub outcome: Outcome,
 }

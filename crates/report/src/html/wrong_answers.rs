@@ -1,7 +1,7 @@
 //! The section about wrong answers. A script filters the questions; without it all are visible.
 
 use super::tables::table;
-use crate::errors::{AnswerKind, ErrorAnalysis, WrongQuestion};
+use crate::errors::{ErrorAnalysis, PredictionKind, WrongQuestion};
 use crate::prediction::{chosen_candidate, gold_program, probability};
 use crate::program_text::{counts, surplus, tokens};
 use crate::tables::{self as text, percent};
@@ -30,7 +30,7 @@ fn filter() -> Markup {
             input type="search" placeholder="Search questions, programs, answers" aria-label="Search";
             select aria-label="Kind" {
                 option value="" { "all wrong answers" }
-                @for kind in AnswerKind::WRONG { option value=(kind.name()) { (kind.name()) } }
+                @for kind in PredictionKind::WRONG { option value=(kind.name()) { (kind.name()) } }
             }
             output {}
         }
@@ -39,7 +39,7 @@ fn filter() -> Markup {
 
 fn group_errors(group: &Group, errors: &ErrorAnalysis) -> Markup {
     let right =
-        errors.kinds.iter().find(|(kind, _)| *kind == AnswerKind::Right).map_or(0, |(_, count)| *count);
+        errors.kinds.iter().find(|(kind, _)| *kind == PredictionKind::Right).map_or(0, |(_, count)| *count);
     let listed = errors.wrong.len();
     html! {
         summary {
@@ -104,7 +104,7 @@ fn question(wrong: &WrongQuestion) -> Markup {
                 span { (prediction.utterance) } " "
                 small {
                     @match (wrong.kind, prediction.right_at) {
-                        (AnswerKind::FurtherDown, Some(index)) => { "correct at rank " (index + 1) }
+                        (PredictionKind::FurtherDown, Some(index)) => { "correct at rank " (index + 1) }
                         (kind, _) => { (kind.name()) }
                     }
                     @if wrong.runs > 1 { ", wrong in " (wrong.wrong_in) " of " (wrong.runs) " runs" }
