@@ -169,7 +169,7 @@ pub(crate) struct TrainArguments {
 /// Train a grid of experiments; each cell is a run.
 ///
 /// Finished cells are skipped and unfinished ones resumed, so the same command continues an interrupted sweep. Cells whose data is
-/// missing are skipped with a message.
+/// missing are left out, with a message.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -348,7 +348,7 @@ pub(crate) enum ImportCommand {
     after_help = "Examples:\n  xpr data import overnight --from data\n  xpr data import overnight --from data --json"
 )]
 pub(crate) struct ImportOvernightArguments {
-    /// Folder of the benchmark.
+    /// Folder of the Overnight benchmark.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) from: PathBuf,
     #[command(flatten)]
@@ -523,7 +523,7 @@ pub(crate) struct BenchExecArguments {
     #[arg(long, value_name = "NAME", default_value = "all",
           value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS.into_iter().chain(["all"])))]
     pub(crate) world: String,
-    /// Folder of the dataset.
+    /// Folder of the Overnight benchmark.
     #[arg(
         long,
         value_name = "DIR",

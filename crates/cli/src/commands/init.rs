@@ -61,15 +61,14 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     writeln!(out)?;
     data.write(out)?;
     let folder = folder.display();
+    let (train_count, test_count) = match test.is_empty() {
+        true => (train.len() - settings.held_out, format!("{} held out", settings.held_out)),
+        false => (train.len(), test.len().to_string()),
+    };
     writeln!(
         out,
-        "\nWrote {folder}/{EXPERIMENT_FILE}: {} training questions",
-        train.len() - settings.held_out
+        "\nWrote {folder}/{EXPERIMENT_FILE}: {train_count} questions for training, {test_count} for testing."
     )?;
-    match test.is_empty() {
-        true => writeln!(out, "and {} held-out test questions.", settings.held_out)?,
-        false => writeln!(out, "and {} test questions.", test.len())?,
-    }
     writeln!(out, "\nNext:\n  xpr train {folder}/{EXPERIMENT_FILE} --out {folder}/run")?;
     writeln!(out, "  xpr ask {folder}/run {:?}", train[0].utterance)?;
     Ok(writeln!(
