@@ -44,7 +44,39 @@ pub(super) fn metrics_until(folder: &RunFolder, step: usize) -> Result<Vec<StepR
         return Ok(vec![]);
     }
     let content = folder.read(RunFile::Metrics)?;
-    let text = String::from_utf8_lossy(&content);
-    let reports = text.lines().filter_map(|line| serde_json::from_str::<StepReport>(line).ok());
-    Ok(reports.filter(|report| report.step <= step).collect())
+    let mut reports = Vec::new();
+    for (index, line) in String::from_utf8_lossy(&content).lines().enumerate() {
+        let report: StepReport = serde_json::from_str(line).map_err(|error| {
+            let advice = "remove the file to resume without the metrics so far";
+            folder.content_error(RunFile::Metrics, format!("line {}: {error}; {advice}", index + 1))
+        })?;
+        reports.push(report);
+    }
+    reports.retain(|report| report.step <= step);
+    Ok(reports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_after_the_checkpoint_are_dropped_and_damaged_ones_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        assert!(metrics_until(&run, 5).unwrap().is_empty());
+        // A number whose last digit is lost unless it is read exactly.
+        let report = |step: usize| StepReport {
+            step,
+            loss: 1.953_249_908_983_707_4,
+            rate: 1e-3,
+            gradient: 0.0,
+            unlabeled: None,
+        };
+        run.write_json_lines(RunFile::Metrics, &[report(4), report(6)]).unwrap();
+        assert_eq!(metrics_until(&run, 5).unwrap(), [report(4)]);
+        run.write(RunFile::Metrics, b"{}\n").unwrap();
+        let error = metrics_until(&run, 5).unwrap_err().to_string();
+        assert!(error.contains("metrics.jsonl: line 1: ") && error.contains("remove the file"), "{error}");
+    }
 }

@@ -109,5 +109,5 @@ fn open_database(config: &DataConfig) -> Result<DatabaseWorld, TaskError> {
     if config.database.is_empty() {
         return Err(TaskError::NoDatabase);
     }
-    Ok(DatabaseWorld::open(&config.database, &config.folder)?)
+    DatabaseWorld::open(&config.database, &config.folder)
 }
