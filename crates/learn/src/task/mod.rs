@@ -1,7 +1,7 @@
 //! What is learned: a world, its language, and the questions people ask about it.
 //!
 //! A [`World`] joins a language, the data and an executor; a [`Task`] adds a vocabulary, and turns texts into what the parser
-//! sees and back. [`dataset`] finds the world and the examples that an experiment's settings name.
+//! sees and back. The module `dataset` finds the world and the examples that an experiment's settings name.
 
 mod constants;
 mod coverage;
