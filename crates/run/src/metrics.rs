@@ -45,10 +45,10 @@ pub struct UnlabeledReport {
     /// Figures that need the labels of the questions, which training does not see.
     #[serde(flatten)]
     pub gold: Option<GoldReport>,
-    /// The share of programs whose outcome was cached. It is not recorded, because it depends on where a run was
+    /// The share of programs whose outcome was cached, if programs are run during training. It is not recorded, because it depends on where a run was
     /// interrupted and the metrics of a run do not.
     #[serde(skip)]
-    pub cached: f64,
+    pub cached: Option<f64>,
 }
 
 /// Where the right programs are, for questions whose label is known but not learned from.

@@ -129,13 +129,14 @@ fn unlabeled_text(unlabeled: &UnlabeledReport) -> String {
     let gold = unlabeled.gold.map_or_else(String::new, |gold| {
         format!(", {:.0} % covered, gold rank {:.1}", 100.0 * gold.coverage, gold.gold_rank)
     });
+    let cached =
+        unlabeled.cached.map_or_else(String::new, |cached| format!(", {:.0} % cached", 100.0 * cached));
     format!(
-        "  unlabeled {:.3}, {:.0} % rewarded, mass {:.2}, length ratio {:.2}, gap {:.2}{gold}, {:.0} % cached",
+        "  unlabeled {:.3}, {:.0} % rewarded, mass {:.2}, length ratio {:.2}, gap {:.2}{gold}{cached}",
         unlabeled.loss,
         100.0 * unlabeled.rewarded,
         unlabeled.mass,
         unlabeled.length_ratio,
-        unlabeled.gap,
-        100.0 * unlabeled.cached
+        unlabeled.gap
     )
 }

@@ -76,7 +76,7 @@ impl LessonDiagnostics {
                 coverage: ratio(sums.covered, sums.labeled),
                 gold_rank: ratio(sums.ranks, sums.found),
             }),
-            cached: 0.0,
+            cached: None,
         }
     }
 

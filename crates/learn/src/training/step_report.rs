@@ -46,5 +46,5 @@ pub(super) fn unlabeled_report(
         None => losses.iter().sum::<f64>() / weight.max(f64::MIN_POSITIVE),
     };
     let report = LessonDiagnostics::report(lessons.iter().map(|lesson| &lesson.diagnostics));
-    Some(UnlabeledReport { loss, cached: cached.unwrap_or(0.0), ..report })
+    Some(UnlabeledReport { loss, cached, ..report })
 }
