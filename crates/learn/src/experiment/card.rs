@@ -96,7 +96,9 @@ fn write_accuracy(text: &mut String, experiment: &Experiment, evaluation: &Evalu
     let tested = match (data.held_out, data.held_out_from) {
         (0, _) => "test questions",
         (_, HeldOut::Labeled) => "held-out labeled training questions; this is not the test set",
-        (_, HeldOut::Rest) => "held-out training questions; this is not the test set",
+        (_, HeldOut::Rest) => {
+            "unlabeled training questions whose programs are known; this is not the test set"
+        }
     };
     let examples = evaluation.examples;
     writeln!(text, "\n## Accuracy\n")?;

@@ -4,7 +4,7 @@ use super::error::ExperimentError;
 use crate::objectives::{self, Objective};
 use crate::reward::{Judge, RewardPolicy, Success};
 use crate::task::dataset::{Examples, open_world};
-use crate::task::division::{Division, evaluated_examples};
+use crate::task::division::Division;
 use crate::task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
 use crate::teacher::{EStep, NoisyChannel, OwnSearch};
 use crate::training::{RandomStream, Trainer};
@@ -53,33 +53,32 @@ impl Experiment {
             objectives::named(name)?;
         }
         let examples = Examples::read(&config.data)?;
-        let division = Division::new(&config.data, examples.train.len())?;
+        let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
+        let bare = examples.bare.clone();
+        let Division { labeled, unlabeled, evaluated } = Division::new(&config.data, examples)?;
         let embeddings = match config.data.embeddings.as_os_str().is_empty() {
             true => Embeddings::default(),
             false => Embeddings::open(&config.data.embeddings)?,
         };
-        // Held-out examples teach nothing, not even constants. The words of all questions are known.
-        let world = open_world(&config.data, &examples.train[..division.labeled])?;
-        let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
+        // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
+        let world = open_world(&config.data, &labeled)?;
         let task = Task::new(world, embeddings.words.iter().cloned().chain(words))?;
 
-        let evaluated = evaluated_examples(&config.data, &examples)?;
-        let hidden = &examples.train[division.rest..];
-        let programs = division.labeled + hidden.len() + evaluated.len();
+        let programs = labeled.len() + unlabeled.len() + evaluated.len();
         let watched = Mutex::new((0, watch));
         let done = || {
             let (ran, watch) = &mut *watched.lock().unwrap_or_else(PoisonError::into_inner);
             *ran += 1;
             watch(*ran, programs);
         };
-        let (train, left_out) = task.label(&examples.train[..division.labeled], &done)?;
-        let left_out = checked(&config, &train, left_out, division.labeled)?;
-        let answered = (hidden.len() as f64 * config.data.answered).round() as usize;
-        let hidden = task.test(hidden, &done)?.into_iter().enumerate();
+        let (train, left_out) = task.label(&labeled, &done)?;
+        let left_out = checked(&config, &train, left_out, labeled.len())?;
+        let answered = (unlabeled.len() as f64 * config.data.answered).round() as usize;
+        let hidden = task.test(&unlabeled, &done)?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
-        let bare = examples.bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
+        let bare = bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
         let unlabeled = hidden.chain(bare).collect();
-        let test = task.test(evaluated, &done)?;
+        let test = task.test(&evaluated, &done)?;
 
         let finds = |example: &LabeledExample| {
             task.finds_something(&task.text(&example.program, &example.question), &example.outcome)

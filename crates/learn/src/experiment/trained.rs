@@ -5,7 +5,7 @@ use super::record::record_evaluation;
 use crate::inference::{AnswerChooser, Reranked};
 use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
-use crate::task::division::evaluated_examples;
+use crate::task::division::Division;
 use crate::task::{GrammarRecord, Task, TaskError};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
@@ -86,7 +86,7 @@ impl TrainedRun {
     pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         let examples = Examples::read(&config.data)?;
-        let test = task.test(evaluated_examples(&config.data, &examples)?, &|| {})?;
+        let test = task.test(&Division::new(&config.data, examples)?.evaluated, &|| {})?;
         record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))
     }
 }

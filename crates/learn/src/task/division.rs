@@ -2,66 +2,106 @@
 
 use super::dataset::Examples;
 use super::error::TaskError;
+use std::ops::Range;
 use xpr_data::Example;
 use xpr_run::{DataConfig, HeldOut};
 
-/// The training examples in three parts, in their order: labeled, held out, unlabeled.
+/// The examples of a dataset by their use in an experiment.
 pub(crate) struct Division {
-    /// The number of labeled examples to train on.
-    pub(crate) labeled: usize,
-    /// The index of the first unlabeled example.
-    pub(crate) rest: usize,
+    /// The examples whose programs are trained on.
+    pub(crate) labeled: Vec<Example>,
+    /// The examples whose questions are trained on without their programs.
+    pub(crate) unlabeled: Vec<Example>,
+    /// The examples to evaluate on: the test examples, or the held-out ones.
+    pub(crate) evaluated: Vec<Example>,
 }
 
 impl Division {
-    pub(crate) fn new(config: &DataConfig, examples: usize) -> Result<Self, TaskError> {
-        let labeled = (examples as f64 * config.fraction).floor() as usize;
+    /// Divides the examples by `data.fraction`, `data.held_out`, `data.held_out_from` and `data.fold`.
+    ///
+    /// Examples held out of the labeled ones are not trained on at all. Those held out of the unlabeled ones stay among
+    /// them: a method that learns from unlabeled questions loses none of them, and nobody sees their programs.
+    pub(crate) fn new(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
+        let Examples { mut train, test, .. } = examples;
+        let labeled = (train.len() as f64 * config.fraction).floor() as usize;
         if labeled == 0 {
-            return Err(TaskError::NoExamples { fraction: config.fraction, examples });
+            return Err(TaskError::NoExamples { fraction: config.fraction, examples: train.len() });
         }
-        let held_out = config.held_out;
-        let (first, rest) = match config.held_out_from {
-            HeldOut::Labeled => (labeled.saturating_sub(held_out), labeled),
-            HeldOut::Rest => (labeled, labeled + held_out),
+        let mut unlabeled = train.split_off(labeled);
+        let evaluated = match (config.held_out, config.held_out_from) {
+            (0, _) => test,
+            (_, HeldOut::Labeled) => {
+                // The first fold is the last of the labeled examples, as in the paper.
+                let block = block(config, labeled, unlabeled.len(), labeled.saturating_sub(1))?;
+                train.drain(labeled - block.end..labeled - block.start).collect()
+            }
+            (_, HeldOut::Rest) => {
+                let rest = unlabeled.len();
+                unlabeled[block(config, labeled, rest, rest)?].to_vec()
+            }
         };
-        if first == 0 || rest > examples {
-            return Err(TaskError::NothingHeldOut { held_out, labeled, rest: examples - labeled });
-        }
-        Ok(Division { labeled: first, rest })
+        unlabeled.shrink_to_fit();
+        Ok(Division { labeled: train, unlabeled, evaluated })
     }
 }
 
-/// Returns the examples to evaluate on: the test examples, or the held-out ones.
-pub(crate) fn evaluated_examples<'e>(
-    config: &DataConfig,
-    examples: &'e Examples,
-) -> Result<&'e [Example], TaskError> {
-    let Division { labeled, .. } = Division::new(config, examples.train.len())?;
-    Ok(match config.held_out {
-        0 => &examples.test,
-        held_out => &examples.train[labeled..labeled + held_out],
-    })
+/// Returns the positions of the held-out examples: the block with the number of the fold. They must end at `most`.
+fn block(config: &DataConfig, labeled: usize, rest: usize, most: usize) -> Result<Range<usize>, TaskError> {
+    let DataConfig { held_out, fold, .. } = *config;
+    let end = fold.checked_add(1).and_then(|folds| folds.checked_mul(held_out));
+    match end.filter(|end| *end <= most) {
+        Some(end) => Ok(end - held_out..end),
+        None => Err(TaskError::NothingHeldOut { held_out, fold, labeled, rest }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn division(fraction: f64, held_out: usize, held_out_from: HeldOut) -> Result<(usize, usize), String> {
-        let config = DataConfig { fraction, held_out, held_out_from, ..DataConfig::default() };
-        let division = Division::new(&config, 10).map_err(|error| error.to_string())?;
-        Ok((division.labeled, division.rest))
+    /// Divides ten examples, named 0 to 9, and a test example `t`. Returns the names of each part.
+    fn division(
+        fraction: f64,
+        held_out: usize,
+        held_out_from: HeldOut,
+        fold: usize,
+    ) -> Result<[String; 3], String> {
+        let example = |name: char| Example { utterance: name.to_string(), program: String::new() };
+        let examples =
+            Examples { train: ('0'..='9').map(example).collect(), test: vec![example('t')], bare: vec![] };
+        let config = DataConfig { fraction, held_out, held_out_from, fold, ..DataConfig::default() };
+        let Division { labeled, unlabeled, evaluated } =
+            Division::new(&config, examples).map_err(|error| error.to_string())?;
+        let names =
+            |part: Vec<Example>| part.into_iter().map(|example| example.utterance).collect::<String>();
+        Ok([labeled, unlabeled, evaluated].map(names))
     }
 
     #[test]
-    fn examples_are_held_out_of_the_labeled_or_of_the_rest() {
-        assert_eq!(division(0.5, 0, HeldOut::Rest), Ok((5, 5)));
-        assert_eq!(division(0.5, 2, HeldOut::Rest), Ok((5, 7)));
-        assert_eq!(division(0.5, 2, HeldOut::Labeled), Ok((3, 5)));
-        for (fraction, held_out, from) in [(0.5, 6, HeldOut::Rest), (0.5, 5, HeldOut::Labeled)] {
-            let error = division(fraction, held_out, from).unwrap_err();
+    fn labeled_examples_that_are_held_out_are_not_trained_on() {
+        let parts = |held_out, fold| division(0.5, held_out, HeldOut::Labeled, fold).unwrap();
+        assert_eq!(parts(0, 0), ["01234", "56789", "t"]);
+        assert_eq!(parts(2, 0), ["012", "56789", "34"]);
+        assert_eq!(parts(2, 1), ["034", "56789", "12"]);
+        assert_eq!(parts(4, 0), ["0", "56789", "1234"]);
+    }
+
+    #[test]
+    fn unlabeled_examples_that_are_held_out_are_trained_on_without_their_programs() {
+        let parts = |held_out, fold| division(0.5, held_out, HeldOut::Rest, fold).unwrap();
+        assert_eq!(parts(2, 0), ["01234", "56789", "56"]);
+        assert_eq!(parts(2, 1), ["01234", "56789", "78"]);
+        assert_eq!(parts(5, 0), ["01234", "56789", "56789"]);
+    }
+
+    #[test]
+    fn too_few_examples_are_an_error_with_the_numbers() {
+        use HeldOut::{Labeled, Rest};
+        for (held_out, from, fold) in [(6, Rest, 0), (3, Rest, 1), (5, Labeled, 0), (2, Labeled, 2)] {
+            let error = division(0.5, held_out, from, fold).unwrap_err();
             assert!(error.contains("5 training examples are labeled and 5 are not"), "{error}");
         }
-        assert!(division(0.05, 0, HeldOut::Rest).unwrap_err().contains("no labeled examples"));
+        assert!(division(0.5, usize::MAX, Rest, 1).unwrap_err().contains("fold 1"));
+        assert!(division(0.05, 0, Rest, 0).unwrap_err().contains("no labeled examples"));
     }
 }

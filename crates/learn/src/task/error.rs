@@ -31,14 +31,16 @@ pub enum TaskError {
     /// The settings name no database.
     #[error("no database: name it with the setting data.database, such as \"sqlite:music.db\"")]
     NoDatabase,
-    /// There are fewer examples than `data.held_out`.
+    /// There are too few examples for `data.held_out` and `data.fold`.
     #[error(
-        "data.held_out is {held_out}, but only {labeled} training examples are labeled and {rest} are not; \
+        "data.held_out is {held_out} with fold {fold}, but only {labeled} training examples are labeled and {rest} are not; \
          lower it, or change data.fraction"
     )]
     NothingHeldOut {
         /// The setting.
         held_out: usize,
+        /// The number of the fold, from 0.
+        fold: usize,
         /// The number of labeled examples.
         labeled: usize,
         /// The number of other training examples.

@@ -50,11 +50,14 @@ pub struct DataConfig {
     pub fraction: f64,
     /// The share of the other training examples whose answers are known; used by the reward `denotation`.
     pub answered: f64,
-    /// The number of training examples to evaluate on instead of the test examples, for choosing settings. They are not
-    /// trained on. 0 evaluates on the test examples.
+    /// The number of training examples to evaluate on instead of the test examples, for choosing settings. Their programs
+    /// are not trained on. 0 evaluates on the test examples.
     pub held_out: usize,
     /// Which training examples are held out.
     pub held_out_from: HeldOut,
+    /// Which block of `held_out` examples is held out, from 0. Runs with different folds have no held-out example in
+    /// common.
+    pub fold: usize,
     /// The file of word vectors in the text format of GloVe; empty for random vectors.
     pub embeddings: PathBuf,
 }
@@ -73,9 +76,10 @@ pub enum Dataset {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeldOut {
-    /// The last of the labeled examples, as in the paper.
+    /// The last of the labeled examples, as in the paper. They are not trained on.
     Labeled,
-    /// The first of the unlabeled examples, which leaves the number of labels as it is.
+    /// The first of the unlabeled examples, which leaves the number of labels as it is. Their questions stay among the
+    /// unlabeled ones.
     Rest,
 }
 
@@ -115,6 +119,7 @@ impl Default for DataConfig {
             answered: 0.0,
             held_out: 0,
             held_out_from: HeldOut::Rest,
+            fold: 0,
             embeddings: PathBuf::new(),
         }
     }
