@@ -6,7 +6,7 @@ use super::load::Experiment;
 use super::members::student_config;
 use super::observer::Observer;
 use super::progress::RecordedProgress;
-use super::record::{metrics_until, record_evaluation, recorded_config};
+use super::record::{check_rules, metrics_until, record_evaluation, recorded_config};
 use crate::inference::Reranked;
 use crate::teacher::{Ensemble, Teacher};
 use crate::training::{Trainer, checkpoint};
@@ -31,6 +31,9 @@ impl Experiment {
         // The settings are written first: a folder that has them holds a run that can be resumed.
         if !resume {
             folder.write(RunFile::Config, recorded_config(folder, self.config()).to_toml()?.as_bytes())?;
+        } else if folder.has(RunFile::Grammar) {
+            let recorded = folder.read_json(RunFile::Grammar)?;
+            check_rules(folder, &recorded, self.task(), &self.config().data)?;
         }
         let observer = &mut RecordedProgress::new(folder, observer);
         let model = match (self.objective(), self.shared_members()) {
