@@ -53,7 +53,8 @@ impl Resampled {
         let questions = pairs.first()?.len();
         assert!(pairs.iter().all(|pair| pair.len() == questions), "pairs have a place for each question");
         let all_once = vec![1; questions];
-        let means: Vec<f64> = pairs.iter().map(|pair| weighted_mean(pair, &all_once)).collect::<Option<_>>()?;
+        let means: Vec<f64> =
+            pairs.iter().map(|pair| weighted_mean(pair, &all_once)).collect::<Option<_>>()?;
         let random = Random::new(SEED).stream(number_of(domain));
         let sample = |sample: usize| {
             let random = random.stream(sample as u64);
@@ -112,9 +113,8 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 
 /// Returns a number for a name: its FNV-1a hash.
 fn number_of(name: &str) -> u64 {
-    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    name.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 use crate::bootstrap::Resampled;
 use crate::groups::{Group, MeanAccuracy, settings_text};
 use crate::method::Method;
-use crate::published::{
-    DOMAINS, EARLIER_WORK, PublishedRow, TABLES, UPPER_BOUND, column, published,
-};
+use crate::published::{DOMAINS, EARLIER_WORK, PublishedRow, TABLES, UPPER_BOUND, column, published};
 use crate::series::{Row, Series, SeriesKey, averaged, series, topic_of};
-use crate::settings::{FILES, short_key};
+use crate::settings::{FILES, VECTORS, is_supervised, short_key};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,6 +130,16 @@ struct OurLine<'a> {
 }
 
 impl OurLine<'_> {
+    /// Returns whether another line is about the same bound and has no other results.
+    fn has_bound(&self, other: &OurLine<'_>) -> bool {
+        let is_contained = |(column, group): (&usize, &&Group)| {
+            self.groups.get(column).is_some_and(|own| own.index == group.index)
+        };
+        !matches!(self.row, Row::Objective(..))
+            && (&self.row, self.key.method) == (&other.row, other.key.method)
+            && other.groups.iter().all(is_contained)
+    }
+
     /// Returns the domains of Overnight for which there are results.
     fn domains(&self) -> BTreeSet<usize> {
         self.groups.keys().copied().filter(|column| *column < DOMAINS.len()).collect()
@@ -147,9 +155,9 @@ impl OurLine<'_> {
         let on_average: Option<Vec<&Group>> =
             averaged.iter().map(|column| self.groups.get(column).copied()).collect();
         let on_average = on_average.filter(|groups| !groups.is_empty());
-        let average = on_average.as_ref().map(|groups| {
-            groups.iter().map(|group| group.accuracy.mean).sum::<f64>() / groups.len() as f64
-        });
+        let average = on_average
+            .as_ref()
+            .map(|groups| groups.iter().map(|group| group.accuracy.mean).sum::<f64>() / groups.len() as f64);
         let gains: Option<Vec<&Resampled>> = on_average
             .iter()
             .flatten()
@@ -220,8 +228,7 @@ fn comparison(fraction: f64, published_rows: &[PublishedRow], groups: &[Group]) 
             let lower_bound = lower_bound.filter(|_| matches!(row, Row::Objective(..)));
             paper_line(paper, lower_bound, &columns, &averaged)
         });
-        let ours =
-            lines.iter().filter(|line| line.row == *row).map(|line| line.write(&columns, &averaged));
+        let ours = lines.iter().filter(|line| line.row == *row).map(|line| line.write(&columns, &averaged));
         ComparisonRow { name: row.name().to_owned(), lines: paper.into_iter().chain(ours).collect() }
     };
     let rows: Vec<ComparisonRow> = rows.iter().map(write).collect();
@@ -236,16 +243,23 @@ fn comparison(fraction: f64, published_rows: &[PublishedRow], groups: &[Group]) 
     }
 }
 
-/// Returns a line for each row of each series that is in the paper's tables.
+/// Returns a line for each row of each series that is in the paper's tables. Series of a method that share their bounds have one
+/// line for them.
 fn our_lines<'a>(all: &[Series<'a>]) -> Vec<OurLine<'a>> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<OurLine<'a>> = Vec::new();
     for series in all {
         for row in series.rows() {
             let of_row = series.groups.iter().filter(|((other, _), _)| other == row);
             let groups: BTreeMap<usize, &Group> =
                 of_row.filter_map(|(_, group)| Some((column_of(group)?, *group))).collect();
-            if !groups.is_empty() {
-                lines.push(OurLine { row: row.clone(), key: series.key.clone(), groups });
+            let mut key = series.key.clone();
+            if !matches!(row, Row::Objective(..)) {
+                key.settings.retain(|(key, _)| is_supervised(key));
+            }
+            let line = OurLine { row: row.clone(), key, groups };
+            if !line.groups.is_empty() && !lines.iter().any(|other| other.has_bound(&line)) {
+                lines.retain(|other| !line.has_bound(other));
+                lines.push(line);
             }
         }
     }
@@ -297,7 +311,7 @@ pub(crate) fn earlier_work(groups: &[Group]) -> Option<PaperComparison> {
     let mut keys: Vec<SeriesKey> = Vec::new();
     let mut lines: Vec<OurLine<'_>> = Vec::new();
     for group in groups.iter().filter(is_upper_bound) {
-        let settings = group.settings.iter().filter(|(key, _)| key != crate::settings::VECTORS);
+        let settings = group.settings.iter().filter(|(key, _)| key != VECTORS);
         let key = SeriesKey {
             method: group.method,
             vectors: group.vectors.clone(),
@@ -314,9 +328,13 @@ pub(crate) fn earlier_work(groups: &[Group]) -> Option<PaperComparison> {
         return None;
     }
     lines.sort_by(|left, right| left.key.cmp(&right.key));
-    let averaged = averaged(&lines.iter().map(OurLine::domains).collect::<Vec<_>>());
-    let columns: Vec<usize> =
-        (0..DOMAINS.len()).filter(|column| lines.iter().any(|line| line.groups.contains_key(column))).collect();
+    // One domain needs no average.
+    let averaged = Some(averaged(&lines.iter().map(OurLine::domains).collect::<Vec<_>>()))
+        .filter(|averaged| averaged.len() > 1)
+        .unwrap_or_default();
+    let columns: Vec<usize> = (0..DOMAINS.len())
+        .filter(|column| lines.iter().any(|line| line.groups.contains_key(column)))
+        .collect();
     let row = |name: &str, line| ComparisonRow { name: name.to_owned(), lines: vec![line] };
     let earlier = |index: usize, source: &'static str| {
         EARLIER_WORK[index].iter().map({
@@ -332,9 +350,13 @@ pub(crate) fn earlier_work(groups: &[Group]) -> Option<PaperComparison> {
     rows.push(row("the paper", published_line("", &columns, paper, UPPER_BOUND.average(&averaged))));
     rows.push(ComparisonRow {
         name: "ours".to_owned(),
-        lines: lines.iter().map(|line| {
-            ComparisonLine { source: line.key.method.phrase().to_owned(), ..line.write(&columns, &averaged) }
-        }).collect(),
+        lines: lines
+            .iter()
+            .map(|line| ComparisonLine {
+                source: line.key.method.phrase().to_owned(),
+                ..line.write(&columns, &averaged)
+            })
+            .collect(),
     });
     rows.extend(earlier(1, "cross-domain"));
     let mut notes = vec![
@@ -369,9 +391,7 @@ fn notes(
     }
     for line in all() {
         if let (Some(computed), Some(printed)) = (line.misprint, line.average) {
-            notes.push(format!(
-                "† The paper prints {printed:.1}; its eight figures average {computed:.1}."
-            ));
+            notes.push(format!("† The paper prints {printed:.1}; its eight figures average {computed:.1}."));
         }
     }
     if columns.contains(&DOMAINS.len()) {
@@ -394,6 +414,9 @@ pub(crate) fn method_note(methods: BTreeSet<Method>) -> String {
     methods.iter().map(explained).collect::<Vec<_>>().join(" ")
 }
 
+/// The most lines without an average that are named.
+const MOST_NAMED: usize = 4;
+
 /// Returns which domains averages are over, and which lines have none.
 fn average_notes(lines: &[OurLine<'_>], columns: &[usize], averaged: &BTreeSet<usize>) -> Vec<String> {
     let names = |columns: &BTreeSet<usize>| {
@@ -413,8 +436,14 @@ fn average_notes(lines: &[OurLine<'_>], columns: &[usize], averaged: &BTreeSet<u
         is_partial.then(|| format!("{} (without {})", line.name(), names(&missing)))
     });
     let without: Vec<String> = without.collect();
-    if !without.is_empty() {
-        notes.push(format!("No average, because domains are missing: {}.", without.join("; ")));
+    match without.len() {
+        0 => {}
+        1..=MOST_NAMED => {
+            notes.push(format!("No average, because domains are missing: {}.", without.join("; ")));
+        }
+        count => {
+            notes.push(format!("{count} lines have no average, because they lack some of these domains."))
+        }
     }
     notes
 }
@@ -433,7 +462,10 @@ pub(crate) fn mixed_settings(all: &[Series<'_>]) -> Option<String> {
     }
     let names: Vec<&str> = mixed.into_iter().collect();
     (!names.is_empty()).then(|| {
-        format!("Between the objectives or the data of one method, these settings differ: {}.", names.join(", "))
+        format!(
+            "Between the objectives or the data of one method, these settings differ: {}.",
+            names.join(", ")
+        )
     })
 }
 

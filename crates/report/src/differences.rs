@@ -86,7 +86,8 @@ fn table(fraction: f64, held_out: u64, groups: &[Group], grouped: &[GroupedRuns<
     let domains = topics.iter().take_while(|(is_database, _)| !is_database).count();
     let covered = |row: &UnaveragedRow| (0..domains).filter(|domain| row.cells[*domain].is_some()).collect();
     let covered: Vec<BTreeSet<usize>> = rows.iter().map(covered).collect();
-    let averaged = Some(averaged(&covered)).filter(|averaged| averaged.len() > 1).unwrap_or_default();
+    let several: Vec<BTreeSet<usize>> = covered.iter().filter(|domains| domains.len() > 1).cloned().collect();
+    let averaged = Some(averaged(&several)).filter(|averaged| averaged.len() > 1).unwrap_or_default();
     let names: Vec<String> = topics.into_iter().map(|(_, name)| name).collect();
     let methods = rows.iter().map(|row| row.key.method).collect();
     let mut notes = vec![method_note(methods)];
@@ -104,11 +105,7 @@ fn table(fraction: f64, held_out: u64, groups: &[Group], grouped: &[GroupedRuns<
 }
 
 /// Returns the differences of a series.
-fn unaveraged_rows(
-    series: &Series<'_>,
-    topics: &[Topic],
-    grouped: &[GroupedRuns<'_>],
-) -> Vec<UnaveragedRow> {
+fn unaveraged_rows(series: &Series<'_>, topics: &[Topic], grouped: &[GroupedRuns<'_>]) -> Vec<UnaveragedRow> {
     let row = |own: &Row, minus: &Row, cell: &dyn Fn(&Topic) -> Option<PairedDifference>| {
         let cells: Vec<Option<PairedDifference>> = topics.iter().map(cell).collect();
         let has_some = cells.iter().any(Option::is_some);

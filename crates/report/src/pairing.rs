@@ -73,11 +73,7 @@ fn differences(runs: &[&LoadedRun], others: &[&LoadedRun]) -> PairedRuns {
     let in_order = |pair: &BTreeMap<QuestionId<'_>, f64>| {
         questions.iter().map(|question| pair.get(question).copied()).collect()
     };
-    PairedRuns {
-        pairs: pairs.iter().map(in_order).collect(),
-        questions: questions.len(),
-        others: used.len(),
-    }
+    PairedRuns { pairs: pairs.iter().map(in_order).collect(), questions: questions.len(), others: used.len() }
 }
 
 /// Returns the indices of the runs with which a run is compared.
@@ -158,15 +154,9 @@ mod tests {
     fn a_run_is_paired_with_its_split_and_seed_or_with_the_mean_of_its_split() {
         let bounds = [run(0, 1, "1100"), run(0, 2, "1000"), run(1, 1, "0000")];
         // The same split and seed.
-        assert_eq!(
-            differences_of(&[run(0, 2, "1010")], &bounds),
-            paired(&[&[0.0, 0.0, 100.0, 0.0]], 4, 1)
-        );
+        assert_eq!(differences_of(&[run(0, 2, "1010")], &bounds), paired(&[&[0.0, 0.0, 100.0, 0.0]], 4, 1));
         // No run has seed 0: the mean of both runs of split 0.
-        assert_eq!(
-            differences_of(&[run(0, 0, "1010")], &bounds),
-            paired(&[&[0.0, -50.0, 100.0, 0.0]], 4, 2)
-        );
+        assert_eq!(differences_of(&[run(0, 0, "1010")], &bounds), paired(&[&[0.0, -50.0, 100.0, 0.0]], 4, 2));
         // Each run has its own counterpart, and split 2 has none.
         assert_eq!(
             differences_of(&[run(0, 1, "1111"), run(1, 5, "1000"), run(2, 1, "1111")], &bounds),

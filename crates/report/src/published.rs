@@ -176,6 +176,9 @@ mod tests {
         assert_eq!(sparse.average(&[2, 3].into()), Some(42.25));
         assert_eq!(sparse.average(&BTreeSet::new()), None);
         let supervised = published(0.4, "none").unwrap();
-        assert_eq!((supervised.average(&(0..8).collect()), supervised.average(&[2].into())), (Some(72.6), None));
+        assert_eq!(
+            (supervised.average(&(0..8).collect()), supervised.average(&[2].into())),
+            (Some(72.6), None)
+        );
     }
 }

@@ -109,17 +109,15 @@ pub(crate) fn series(groups: &[Group], fraction: f64, held_out: u64) -> Vec<Seri
         },
     );
     if fraction < 1.0 {
-        let is_upper = |group: &&Group| {
-            group.is_labels_only() && group.fraction == 1.0 && group.held_out == held_out
-        };
+        let is_upper =
+            |group: &&Group| group.is_labels_only() && group.fraction == 1.0 && group.held_out == held_out;
         let all_labels: Vec<&Group> = groups.iter().filter(is_upper).collect();
         // The schedule may depend on the number of labels, so one that agrees is preferred but not asked for.
         let is_close = |key: &str| is_supervised(key) && !key.starts_with("train.");
         all.add_bounds(Row::UpperBound, all_labels.iter().copied(), |series, group| {
             let Some(reference) = series.reference(&topic_of(group)) else { return false };
-            let is_candidate = |other: &&&Group| {
-                topic_of(other) == topic_of(group) && agree(other, reference, is_close)
-            };
+            let is_candidate =
+                |other: &&&Group| topic_of(other) == topic_of(group) && agree(other, reference, is_close);
             let candidates = all_labels.iter().filter(is_candidate).count();
             agree(group, reference, is_supervised) || (candidates == 1 && agree(group, reference, is_close))
         });
@@ -197,7 +195,7 @@ fn agree(left: &Group, right: &Group, counts: impl Fn(&str) -> bool) -> bool {
 
 /// Returns the domains over which all rows of a table are averaged, as indices. `covered` says for each row on which domains it
 /// has results. The domains are those for which most results enter averages: their number times that of the rows that have
-/// results on all of them is greatest.
+/// results on all of them is greatest. One domain is no average, so it is taken only if no two rows have more in common.
 pub(crate) fn averaged(covered: &[BTreeSet<usize>]) -> BTreeSet<usize> {
     let meet = |left: &BTreeSet<usize>, right: &BTreeSet<usize>| left.intersection(right).copied().collect();
     let mut choices: BTreeSet<BTreeSet<usize>> = covered.iter().cloned().collect();
@@ -206,7 +204,7 @@ pub(crate) fn averaged(covered: &[BTreeSet<usize>]) -> BTreeSet<usize> {
     }
     let results = |choice: &BTreeSet<usize>| {
         let rows = covered.iter().filter(|row| choice.is_subset(row)).count();
-        (rows * choice.len(), choice.len())
+        (rows > 1 && choice.len() > 1, rows * choice.len(), choice.len())
     };
     choices.into_iter().max_by_key(results).unwrap_or_default()
 }
@@ -219,10 +217,12 @@ mod tests {
     fn averages_are_over_the_domains_with_most_results() {
         let set = |domains: &[usize]| domains.iter().copied().collect::<BTreeSet<usize>>();
         for (covered, expected) in [
-            // Two rows have both domains: four results. Three have the first: three results.
-            (vec![set(&[0, 1]), set(&[0, 1]), set(&[0])], set(&[0, 1])),
-            // The fourth row makes it four; then the greater number of domains decides.
-            (vec![set(&[0, 1]), set(&[0, 1]), set(&[0]), set(&[0])], set(&[0, 1])),
+            // Two rows have three domains: six results. Four have the first two: eight results.
+            (vec![set(&[0, 1, 2]), set(&[0, 1, 2]), set(&[0, 1]), set(&[0, 1])], set(&[0, 1])),
+            // A third row with three domains makes nine results, more than the eight of four rows with two.
+            (vec![set(&[0, 1, 2]), set(&[0, 1, 2]), set(&[0, 1, 2]), set(&[0, 1])], set(&[0, 1, 2])),
+            // Two rows have both domains, which comes before five that have one.
+            (vec![set(&[0, 1]), set(&[0, 1]), set(&[0]), set(&[0]), set(&[0])], set(&[0, 1])),
             (vec![set(&[0, 1]), set(&[0]), set(&[0])], set(&[0])),
             // What rows have in common can be better than what any of them has.
             (vec![set(&[0, 1, 2]), set(&[1, 2, 3]), set(&[1, 2, 4])], set(&[1, 2])),

@@ -157,7 +157,9 @@ pub(crate) fn accuracies(report: &Report) -> TextTable {
     TextTable {
         title: "Accuracy".to_owned(),
         text_columns: GROUP_HEADINGS.len(),
-        headings: headings([&GROUP_HEADINGS[..], &["accuracy"], gain_headings, &["runs", "questions"]].concat()),
+        headings: headings(
+            [&GROUP_HEADINGS[..], &["accuracy"], gain_headings, &["runs", "questions"]].concat(),
+        ),
         rows: report.groups.iter().map(row).collect(),
         notes: accuracy_notes(report, has_gains),
     }

@@ -63,7 +63,8 @@ fn sections(report: &Report) -> Vec<PageSection> {
     let section = |id, title, content| PageSection { id, title, content };
     let panels = panels(report);
     let mut sections = Vec::new();
-    let with_titles = |tables: &[text::TextTable]| html! { @for table in tables { (tables::comparison(table)) } };
+    let with_titles =
+        |tables: &[text::TextTable]| html! { @for table in tables { (tables::comparison(table)) } };
     let beside_paper: Vec<text::TextTable> = text::beside_the_paper(report);
     if !beside_paper.is_empty() {
         sections.push(section("paper", text::COMPARISON, with_titles(&beside_paper)));

@@ -185,23 +185,29 @@ impl Panel<'_> {
 
     /// Returns whether the labels of the series need an explanation, or may be missing from the charts.
     fn needs_legend(&self) -> bool {
-        self.members.len() > super::chart::MOST_LABELS
+        // The gold ratio is one more series.
+        self.members.len() >= super::chart::MOST_LABELS
             || self.members.iter().any(|member| !member.group.settings.is_empty())
     }
 
     fn legend(&self) -> Markup {
+        let entry = |colour: usize, dash: usize, label: &str, settings: &str| {
+            html! {
+                li {
+                    svg viewBox="0 0 28 8" aria-hidden="true" {
+                        path class={ "line c" (colour) } stroke-dasharray=(DASHES[dash]) d="M0 4H28" {}
+                    }
+                    (label) " " small { (settings) }
+                }
+            }
+        };
         html! {
             ul.legend {
                 @for member in &self.members {
-                    li {
-                        svg viewBox="0 0 28 8" aria-hidden="true" {
-                            path
-                                class={ "line c" (member.colour) }
-                                stroke-dasharray=(DASHES[member.dash])
-                                d="M0 4H28" {}
-                        }
-                        (member.label) " " small { (member.group.variant()) }
-                    }
+                    (entry(member.colour, member.dash, &member.label, &member.group.variant()))
+                }
+                @if let Some(gold) = self.gold_ratio() {
+                    (entry(gold.colour, gold.dash, &gold.label, "the length ratio of the labeled programs"))
                 }
             }
         }
