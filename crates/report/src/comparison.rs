@@ -379,7 +379,7 @@ fn notes(
     columns: &[usize],
     averaged: &BTreeSet<usize>,
 ) -> Vec<String> {
-    let mut notes = vec![method_note(lines.iter().map(|line| line.key.method).collect())];
+    let mut notes = vec![method_note(&lines.iter().map(|line| line.key.method).collect())];
     notes.extend(average_notes(lines, columns, averaged));
     let all = || rows.iter().flat_map(|row| &row.lines);
     if all().any(|line| line.gain.is_some()) {
@@ -401,7 +401,7 @@ fn notes(
 }
 
 /// Returns what the methods of a table are.
-pub(crate) fn method_note(methods: BTreeSet<Method>) -> String {
+pub(crate) fn method_note(methods: &BTreeSet<Method>) -> String {
     let explained = |method: &Method| match method {
         Method::Paper => {
             "Paper's method: a parser learns from its own search (learn.ensemble = 0) and answers without a noisy channel \
@@ -442,7 +442,7 @@ fn average_notes(lines: &[OurLine<'_>], columns: &[usize], averaged: &BTreeSet<u
             notes.push(format!("No average, because domains are missing: {}.", without.join("; ")));
         }
         count => {
-            notes.push(format!("{count} lines have no average, because they lack some of these domains."))
+            notes.push(format!("{count} lines have no average, because they lack some of these domains."));
         }
     }
     notes

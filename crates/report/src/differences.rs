@@ -90,7 +90,7 @@ fn table(fraction: f64, held_out: u64, groups: &[Group], grouped: &[GroupedRuns<
     let averaged = Some(averaged(&several)).filter(|averaged| averaged.len() > 1).unwrap_or_default();
     let names: Vec<String> = topics.into_iter().map(|(_, name)| name).collect();
     let methods = rows.iter().map(|row| row.key.method).collect();
-    let mut notes = vec![method_note(methods)];
+    let mut notes = vec![method_note(&methods)];
     notes.extend(average_note(&averaged, &covered, &names));
     notes.extend(mixed_settings(&all));
     DifferenceTable {

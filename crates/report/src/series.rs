@@ -100,7 +100,7 @@ pub(crate) fn series(groups: &[Group], fraction: f64, held_out: u64) -> Vec<Seri
     let labels_only = |(index, group): &(usize, &Group)| group.is_labels_only() && !bounds.contains(index);
     let free: Vec<(usize, &Group)> = groups.iter().enumerate().filter(labels_only).collect();
     all.add_bounds(
-        Row::LowerBound,
+        &Row::LowerBound,
         free.iter().map(|(_, group)| *group).filter(|group| in_block(group)),
         |series, group| {
             // A series that has objectives on the data would have the group already, if it were their lower bound.
@@ -114,7 +114,7 @@ pub(crate) fn series(groups: &[Group], fraction: f64, held_out: u64) -> Vec<Seri
         let all_labels: Vec<&Group> = groups.iter().filter(is_upper).collect();
         // The schedule may depend on the number of labels, so one that agrees is preferred but not asked for.
         let is_close = |key: &str| is_supervised(key) && !key.starts_with("train.");
-        all.add_bounds(Row::UpperBound, all_labels.iter().copied(), |series, group| {
+        all.add_bounds(&Row::UpperBound, all_labels.iter().copied(), |series, group| {
             let Some(reference) = series.reference(&topic_of(group)) else { return false };
             let is_candidate =
                 |other: &&&Group| topic_of(other) == topic_of(group) && agree(other, reference, is_close);
@@ -146,7 +146,7 @@ impl<'a> SeriesList<'a> {
     /// Adds bounds to the series they belong to. Those that belong to none are series of their own.
     fn add_bounds(
         &mut self,
-        row: Row,
+        row: &Row,
         bounds: impl Iterator<Item = &'a Group>,
         belongs: impl Fn(&Series<'a>, &Group) -> bool,
     ) {
