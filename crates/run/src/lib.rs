@@ -31,7 +31,7 @@ pub use config::{
 };
 pub use fingerprint::fingerprint;
 pub use folder::{RunError, RunFile, RunFolder};
-pub use metrics::{GoldReport, Progress, StepReport, UnlabeledReport};
+pub use metrics::{GoldReport, Progress, StepReport, UnlabeledQuestions, UnlabeledReport};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
 pub use xpr_lang::Outcome;
 pub use xpr_parser::ModelConfig;

@@ -8,7 +8,7 @@ use super::observer::Observer;
 use super::progress::RecordedProgress;
 use super::record::{check_rules, metrics_until, record_evaluation, recorded_config};
 use crate::inference::Reranked;
-use crate::teacher::{Ensemble, Teacher};
+use crate::teacher::{Ensemble, Teacher, unlabeled_questions};
 use crate::training::{Trainer, checkpoint};
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, Evaluation, RunFile, RunFolder, StepReport};
@@ -86,6 +86,10 @@ impl Experiment {
         } else {
             folder.write_json(RunFile::Grammar, &self.task().grammar_record())?;
             folder.write_json(RunFile::Vocabulary, &self.task().vocabulary().words())?;
+        }
+        if teacher.is_some() {
+            let figures = unlabeled_questions(self.task().language(), self.unlabeled_examples());
+            folder.write_json(RunFile::Unlabeled, &figures)?;
         }
         let steps = config.train.steps;
         while trainer.steps_taken() < steps {
