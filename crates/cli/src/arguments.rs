@@ -61,8 +61,8 @@ pub(crate) struct DataPaths {
     /// Folder of the dataset; the setting data.folder.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
-    /// Word vectors in GloVe's text format; the setting data.embeddings.
-    #[arg(long, value_name = "FILE", env = "XPR_EMBEDDINGS", hide_env_values = true)]
+    /// Word vectors in GloVe's text format, or a folder that has the file of the setting data.embeddings.
+    #[arg(long, value_name = "PATH", env = "XPR_EMBEDDINGS", hide_env_values = true)]
     pub(crate) embeddings: Option<PathBuf>,
 }
 

@@ -6,8 +6,9 @@
 /// The share of labeled programs that must find something for an empty answer to count as a failure.
 pub(crate) const NEARLY_ALL: f64 = 0.97;
 
-/// The smallest credit for which a program is scored again with gradients.
-pub(crate) const NEGLIGIBLE_CREDIT: f64 = 1e-2;
+/// The smallest credit for which a program is scored again with gradients. What is dropped must not matter for objectives whose
+/// credits sum to zero.
+pub(crate) const NEGLIGIBLE_CREDIT: f64 = 1e-3;
 
 /// The logarithm of the smallest probability with which an ensemble suggests a program: a thousandth.
 pub(crate) const LEAST_SUGGESTED: f32 = -6.907_755;

@@ -5,7 +5,8 @@
 //! p ← p − η · m / (1 − β₁ᵗ) / (√(v / (1 − β₂ᵗ)) + ε)
 //! ```
 //!
-//! In a table, only the rows that have a gradient are updated, and only their moments decay.
+//! In a table, only the rows that have a gradient are updated, only their moments decay, and `t` counts the updates of the row: a
+//! row whose first gradient comes late would otherwise move three times as far as the rate says.
 
 use crate::kernels::vectorized;
 use crate::{Gradients, Matrix, Parameters};
@@ -64,6 +65,8 @@ pub struct AdamState {
     pub step: u64,
     /// The first and second moment of each parameter, in the order of [`Parameters::ids`].
     pub moments: Vec<(Matrix, Matrix)>,
+    /// For each table, the number of updates of each row: `[rows, 1]`. Empty for other parameters.
+    pub row_updates: Vec<Matrix>,
 }
 
 impl AdamState {
@@ -73,7 +76,15 @@ impl AdamState {
             let value = parameters.value(id);
             Matrix::zeros(value.rows(), value.columns())
         };
-        AdamState { step: 0, moments: parameters.ids().map(|id| (zeros(id), zeros(id))).collect() }
+        let row_updates = |id| match parameters.is_sparse(id) {
+            true => Matrix::zeros(parameters.value(id).rows(), 1),
+            false => Matrix::default(),
+        };
+        AdamState {
+            step: 0,
+            moments: parameters.ids().map(|id| (zeros(id), zeros(id))).collect(),
+            row_updates: parameters.ids().map(row_updates).collect(),
+        }
     }
 }
 
@@ -88,18 +99,13 @@ impl Adam {
         rate: f64,
     ) -> f64 {
         state.step += 1;
-        let correction1 = 1.0 - f64::from(self.beta1).powi(state.step as i32);
-        let correction2 = 1.0 - f64::from(self.beta2).powi(state.step as i32);
-        let step = (rate * correction2.sqrt() / correction1) as f32;
-        let epsilon = (f64::from(self.epsilon) * correction2.sqrt()) as f32;
-
         let norm = if self.clip > 0.0 { norm(parameters, gradients) } else { 0.0 };
         let scale = if self.clip > 0.0 && norm > f64::from(self.clip) {
             (f64::from(self.clip) / norm) as f32
         } else {
             1.0
         };
-        let constants = [self.beta1, self.beta2, step, epsilon, scale];
+        let constants = self.constants(state.step as i32, rate, scale);
 
         parameters.values_mut().zip(&mut state.moments).collect::<Vec<_>>().into_par_iter().for_each(
             |((id, is_sparse, value), (first, second))| {
@@ -110,6 +116,10 @@ impl Adam {
         );
         for (id, row, gradient) in gradients.sparse() {
             let (first, second) = &mut state.moments[id.index()];
+            // A float counts exactly up to 2²⁴; after so many updates there is nothing left to correct.
+            let updates = &mut state.row_updates[id.index()].row_mut(row)[0];
+            *updates += 1.0;
+            let constants = self.constants(*updates as i32, rate, scale);
             update(
                 parameters.value_mut(id).row_mut(row),
                 first.row_mut(row),
@@ -119,6 +129,15 @@ impl Adam {
             );
         }
         norm
+    }
+
+    /// Returns what [`update`] needs for the update with number `t`. Bias correction is part of the step size and ε.
+    fn constants(&self, t: i32, rate: f64, scale: f32) -> [f32; 5] {
+        let correction1 = 1.0 - f64::from(self.beta1).powi(t);
+        let correction2 = 1.0 - f64::from(self.beta2).powi(t);
+        let step = (rate * correction2.sqrt() / correction1) as f32;
+        let epsilon = (f64::from(self.epsilon) * correction2.sqrt()) as f32;
+        [self.beta1, self.beta2, step, epsilon, scale]
     }
 }
 
@@ -210,6 +229,22 @@ mod tests {
         Adam::default().step(&mut parameters, &mut state, &gradients, 0.1);
         assert_close(parameters.value(dense).data(), &[0.9, 1.1]);
         assert_close(parameters.value(table).data(), &[0.0, 0.0, 0.0, 0.0, -0.1, 0.0]);
+    }
+
+    #[test]
+    fn a_row_that_is_first_used_late_moves_by_the_rate() {
+        let (mut parameters, dense, table) = dense_and_table();
+        let mut state = AdamState::new(&parameters);
+        for step in 0..100 {
+            let mut gradients = Gradients::default();
+            gradients.add(dense, &[1.0, 1.0]);
+            if step == 99 {
+                gradients.add_row(table, 1, &[0.5, -2.0]);
+            }
+            Adam::default().step(&mut parameters, &mut state, &gradients, 0.1);
+        }
+        assert_close(parameters.value(table).row(1), &[-0.1, 0.1]);
+        assert_eq!(state.row_updates[table.index()].data(), [0.0, 1.0, 0.0]);
     }
 
     /// Takes a step with gradients (2, −6) and (3, 0), whose norm is 7, and returns the reported norm and the

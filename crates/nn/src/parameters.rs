@@ -32,6 +32,8 @@ struct Parameter {
     value: Matrix,
     /// Whether only the rows that were used have gradients.
     is_sparse: bool,
+    /// The rows that are never updated; empty for none.
+    frozen: Vec<bool>,
     /// The value packed for the products of the forward pass.
     packed: PackedWeights,
     /// The transpose packed for the products of the backward pass.
@@ -41,7 +43,7 @@ struct Parameter {
 impl Parameter {
     fn new(name: &str, value: Matrix, is_sparse: bool) -> Self {
         let (packed, packed_transpose) = (PackedWeights::default(), PackedWeights::default());
-        Parameter { name: name.to_owned(), value, is_sparse, packed, packed_transpose }
+        Parameter { name: name.to_owned(), value, is_sparse, frozen: vec![], packed, packed_transpose }
     }
 
     fn value_mut(&mut self) -> &mut Matrix {
@@ -110,6 +112,16 @@ impl Parameters {
     /// Returns whether a parameter was added by [`Parameters::add_table`].
     pub fn is_sparse(&self, id: ParameterId) -> bool {
         self.all[id.0].is_sparse
+    }
+
+    /// Freezes rows of a table: they get no gradient and are never updated. `frozen` has an element for each row.
+    pub fn freeze_rows(&mut self, table: ParameterId, frozen: Vec<bool>) {
+        self.all[table.0].frozen = frozen;
+    }
+
+    /// Returns whether a row of a table is frozen.
+    pub(crate) fn is_frozen(&self, table: ParameterId, row: usize) -> bool {
+        self.all[table.0].frozen.get(row).is_some_and(|frozen| *frozen)
     }
 
     /// Returns the value of a parameter.

@@ -116,12 +116,12 @@ impl Tape {
     }
 
     /// Returns whether dropout is on.
-    pub(crate) fn is_training(&self) -> bool {
+    pub fn is_training(&self) -> bool {
         self.training
     }
 
     /// Returns the random numbers of the next operation.
-    pub(crate) fn random(&self) -> Random {
+    pub fn random(&self) -> Random {
         self.random.stream(self.results)
     }
 

@@ -24,8 +24,21 @@ pub struct ModelConfig {
     pub dropout: f32,
     /// The dropout probability of word vectors.
     pub word_dropout: f32,
+    /// What shares a dropout mask in the decoder.
+    pub decoder_dropout: DecoderDropout,
     /// The parts to leave out, for ablation studies.
     pub without: Vec<Ablation>,
+}
+
+/// What shares a dropout mask in the decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecoderDropout {
+    /// Nothing: every step of every program has its own mask.
+    Step,
+    /// All steps of all programs of a question, in search and in the gradient: variational dropout, as in the authors'
+    /// code.
+    Question,
 }
 
 /// A part of the model that can be left out.
@@ -56,6 +69,7 @@ impl Default for ModelConfig {
             place: 64,
             dropout: 0.2,
             word_dropout: 0.2,
+            decoder_dropout: DecoderDropout::Step,
             without: vec![],
         }
     }

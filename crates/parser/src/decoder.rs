@@ -13,10 +13,10 @@
 use crate::encoder::EncodedBatch;
 use crate::layers::{Affine, ModelContext};
 use crate::partial::{PartialProgram, StepInput};
-use crate::{Ablation, ModelConfig};
+use crate::{Ablation, DecoderDropout, ModelConfig};
 use xpr_lang::Action;
 use xpr_nn::layers::{Choice, Segment};
-use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
+use xpr_nn::{Init, ParameterId, Parameters, Random, Tape, Var};
 
 /// The parameters of the decoder.
 #[derive(Clone, Debug)]
@@ -53,9 +53,36 @@ pub(crate) struct DecoderMemory<'q> {
     pointer_keys: Var,
     /// For each row, its action embedding when it is the previous action.
     fed_back: Var,
+    /// The masks of variational dropout; see [`DecoderDropout::Question`].
+    masks: Random,
+}
+
+/// The two places of the decoder that have dropout.
+#[derive(Clone, Copy)]
+enum DropoutPlace {
+    Input,
+    Feature,
 }
 
 impl DecoderMemory<'_> {
+    /// Drops elements of the rows of some inputs.
+    fn dropout(
+        &self,
+        tape: &mut Tape,
+        config: &ModelConfig,
+        place: DropoutPlace,
+        rows: Var,
+        inputs: &[StepInput],
+    ) -> Var {
+        match config.decoder_dropout {
+            DecoderDropout::Step => tape.dropout(rows, config.dropout),
+            DecoderDropout::Question => {
+                let questions: Vec<u32> = inputs.iter().map(|input| input.question as u32).collect();
+                tape.shared_dropout(rows, config.dropout, self.masks.stream(place as u64), &questions)
+            }
+        }
+    }
+
     /// Returns the rows that each input's step attends to.
     fn attended(&self, config: &ModelConfig, inputs: &[StepInput]) -> Vec<Segment> {
         inputs.iter().map(|input| self.batch.attended(config, input.question)).collect()
@@ -155,6 +182,7 @@ impl Decoder {
         batch: EncodedBatch<'q>,
     ) -> DecoderMemory<'q> {
         DecoderMemory {
+            masks: tape.random(),
             keys: self.keys.apply(tape, context, batch.rows),
             values: self.values.apply(tape, context, batch.rows),
             pointer_keys: self.pointer_keys.apply(tape, context, batch.rows),
@@ -221,7 +249,7 @@ impl Decoder {
             .collect();
         let parents = tape.embedding(context.parameters, self.parents, &parents);
         let x = tape.concat_columns(&[last, types, parents]);
-        let x = tape.dropout(x, context.config.dropout);
+        let x = memory.dropout(tape, context.config, DropoutPlace::Input, x, inputs);
         self.from_input.apply(tape, context, x)
     }
 
@@ -263,7 +291,7 @@ impl Decoder {
         let both = tape.concat_columns(&[h, z]);
         let feature = self.feature.apply(tape, context, both);
         let feature = tape.tanh(feature);
-        let feature = tape.dropout(feature, context.config.dropout);
+        let feature = memory.dropout(tape, context.config, DropoutPlace::Feature, feature, inputs);
         let rules = self.rule_scores.apply(tape, context, feature);
         let pointer = self.pointer.apply(tape, context, feature);
         let items = tape.pointer_scores(pointer, memory.pointer_keys, &memory.items(inputs));

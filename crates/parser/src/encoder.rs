@@ -177,6 +177,11 @@ impl Encoder {
         Encoder { words, questions, items, item_kinds, layers, last }
     }
 
+    /// Returns the table of word vectors.
+    pub(crate) fn words(&self) -> ParameterId {
+        self.words
+    }
+
     /// Encodes a batch of questions.
     pub(crate) fn encode<'q>(
         &self,

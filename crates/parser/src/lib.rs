@@ -59,7 +59,7 @@ mod search;
 mod test_worlds;
 mod vocabulary;
 
-pub use config::{Ablation, ModelConfig};
+pub use config::{Ablation, DecoderDropout, ModelConfig};
 pub use model::Model;
 pub use parser::{Candidate, Parser, Reading, TrainableParser, WeightedProgram};
 pub use question::{Question, Surroundings};

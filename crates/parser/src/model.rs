@@ -46,6 +46,11 @@ impl Model {
         Model { config, scene, parameters, encoder, decoder, tapes: Mutex::new(vec![]) }
     }
 
+    /// Freezes word vectors: training does not change them. `frozen` has an element for each word of the vocabulary.
+    pub fn freeze_words(&mut self, frozen: Vec<bool>) {
+        self.parameters.freeze_rows(self.encoder.words(), frozen);
+    }
+
     /// Returns the scene of the model's questions.
     pub fn scene(&self) -> &Scene {
         &self.scene

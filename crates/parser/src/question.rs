@@ -94,6 +94,11 @@ impl Question {
         self.words.len()
     }
 
+    /// Returns the ids of the question's words.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
     /// Returns the stem of each word.
     pub fn stems(&self) -> &[String] {
         &self.stems

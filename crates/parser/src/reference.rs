@@ -69,6 +69,7 @@ fn fixture() -> Fixture {
         place: 3,
         dropout: 0.0,
         word_dropout: 0.0,
+        decoder_dropout: crate::DecoderDropout::Step,
         without: vec![],
     };
     let table = Matrix::zeros(vocabulary.words().len(), config.word);

@@ -3,11 +3,11 @@
 //! A finished program leaves the beam, which gets narrower by one. The search for a question ends when as many programs
 //! are finished as the beam is wide, or when no hypothesis is left.
 
-use crate::Question;
 use crate::decoder::{Decoder, DecoderMemory, DecoderState};
 use crate::layers::ModelContext;
 use crate::parser::Candidate;
 use crate::partial::{PartialProgram, StepInput};
+use crate::{DecoderDropout, Question};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::hash::Hash;
@@ -115,7 +115,13 @@ impl Search<'_> {
         parents: &[u32],
     ) -> DecoderState {
         let (decoder, context) = (self.decoder, self.context);
-        let (different, row_of) = distinct(inputs.iter().map(|input| input.without_irrelevant_question()));
+        // With a mask for each question, inputs of different questions differ.
+        let shares_masks = tape.is_training() && context.config.decoder_dropout == DecoderDropout::Question;
+        let comparable = |input: &StepInput| match shares_masks {
+            true => *input,
+            false => input.without_irrelevant_question(),
+        };
+        let (different, row_of) = distinct(inputs.iter().map(comparable));
         let input_gates = decoder.input_gates(tape, context, memory, &different);
         let input_gates = tape.rows(input_gates, &row_of);
         let (different, row_of) = distinct(parents.iter().copied());

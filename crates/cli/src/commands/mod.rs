@@ -34,9 +34,9 @@ use xpr_run::{Config, Dataset, ReadConfig};
 /// Reads the settings of an experiment. `--data` and `--embeddings` override the file, and `--set` overrides both.
 fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
     let mut settings = Vec::new();
-    for (key, path) in
-        [("data.folder", &arguments.paths.data), ("data.embeddings", &arguments.paths.embeddings)]
-    {
+    // A folder of word vectors holds the file that the experiment names.
+    let embeddings = arguments.paths.embeddings.as_ref().filter(|path| !path.is_dir()).cloned();
+    for (key, path) in [("data.folder", &arguments.paths.data), ("data.embeddings", &embeddings)] {
         if let Some(path) = path {
             let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
             settings.push(format!("{key}={path:?}"));
@@ -49,7 +49,28 @@ fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
         settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
         read = Config::read(arguments.experiment.as_deref(), &settings)?;
     }
+    find_embeddings(&mut read.config, arguments.paths.embeddings.as_deref())?;
     Ok(with_notices(read))
+}
+
+/// Sets the file of word vectors, if `--embeddings` names one. If it names a folder, the file of the settings is looked for there.
+fn find_embeddings(config: &mut Config, path: Option<&Path>) -> Result<()> {
+    let file = &mut config.data.embeddings;
+    match path {
+        Some(folder) if folder.is_dir() => {
+            let name = file.file_name().with_context(|| {
+                format!(
+                    "{} is a folder; name a file of word vectors in it with data.embeddings",
+                    folder.display()
+                )
+            })?;
+            *file = folder.join(name);
+        }
+        // `--set data.embeddings` overrides the flag.
+        Some(given) if file.as_os_str().is_empty() => *file = given.to_owned(),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Returns the settings, and writes a note to standard error for each one that was given by an old name.

@@ -2,7 +2,7 @@
 
 use super::loading_bar::LoadingBar;
 use super::training_progress::TrainingProgress;
-use super::{find_data, read_config, use_threads, write_json};
+use super::{find_data, find_embeddings, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use anyhow::{Context, Result, bail};
 use std::io::{self, Write};
@@ -40,8 +40,11 @@ fn resume(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
     let mut config = Config::read(Some(&folder.path(RunFile::Config)), &[])?.config;
     let paths = &arguments.experiment.paths;
     find_data(&mut config, paths.data.as_deref());
-    if let Some(embeddings) = &paths.embeddings {
-        config.data.embeddings.clone_from(embeddings);
+    if let Some(embeddings) = paths.embeddings.as_deref() {
+        if !embeddings.is_dir() {
+            config.data.embeddings = embeddings.to_owned();
+        }
+        find_embeddings(&mut config, Some(embeddings))?;
     }
     Ok((folder, config))
 }

@@ -96,7 +96,8 @@ fn write_accuracy(text: &mut String, experiment: &Experiment, evaluation: &Evalu
     let tested = match (data.held_out, data.held_out_from) {
         (0, _) => "test questions",
         (_, HeldOut::Labeled) => "held-out labeled training questions; this is not the test set",
-        (_, HeldOut::Rest) => {
+        (_, HeldOut::Rest) => "held-out training questions; this is not the test set",
+        (_, HeldOut::Transductive) => {
             "unlabeled training questions whose programs are known; this is not the test set"
         }
     };

@@ -11,8 +11,8 @@ use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::Embeddings;
-use xpr_parser::Model;
-use xpr_run::{Config, Dataset, Reward};
+use xpr_parser::{Model, Question};
+use xpr_run::{Config, Dataset, LearnConfig, Reward};
 use xpr_text::tokenize;
 
 /// An experiment whose data are loaded.
@@ -172,7 +172,34 @@ impl Experiment {
         let seed = config.train.seed;
         let vectors = RandomStream::WordVectors.of(seed);
         let words = self.task.word_table(&self.embeddings, config.model.word, vectors);
-        Model::new(config.model.clone(), self.task.scene().clone(), words, RandomStream::Weights.of(seed))
+        let mut model = Model::new(
+            config.model.clone(),
+            self.task.scene().clone(),
+            words,
+            RandomStream::Weights.of(seed),
+        );
+        if config.train.words > 0 {
+            model.freeze_words(self.frozen_words(config.train.words));
+        }
+        model
+    }
+
+    /// Returns, for each word of the vocabulary, whether it has a pretrained vector and is not among the `trained` most frequent
+    /// words of the training questions.
+    fn frozen_words(&self, trained: usize) -> Vec<bool> {
+        let vocabulary = self.task.vocabulary().words();
+        let mut counts = vec![0usize; vocabulary.len()];
+        let labeled = self.train.iter().map(|example| &example.question);
+        let unlabeled = self.unlabeled.iter().map(|example| &example.question);
+        for word in labeled.chain(unlabeled).flat_map(Question::words) {
+            counts[*word as usize] += 1;
+        }
+        let mut order: Vec<usize> = (0..vocabulary.len()).collect();
+        order.sort_by_key(|&word| (std::cmp::Reverse(counts[word]), word));
+        let mut frozen: Vec<bool> =
+            vocabulary.iter().map(|word| self.embeddings.vectors.contains_key(word)).collect();
+        order.into_iter().take(trained).for_each(|word| frozen[word] = false);
+        frozen
     }
 
     /// Returns the E-step of the settings, if there is an objective.
@@ -191,6 +218,18 @@ impl Experiment {
     /// If the data cannot be opened.
     pub fn own_search(&self) -> Result<Option<OwnSearch<'_>>, TaskError> {
         Ok(self.e_step()?.map(|e_step| OwnSearch::new(e_step, &self.config.learn)))
+    }
+
+    /// Returns the parser's own search for the steps after those with the ensemble. What agrees with the ensemble is not rewarded there, but
+    /// what is a success by itself.
+    pub(super) fn own_search_after_ensemble(&self) -> Result<Option<OwnSearch<'_>>, TaskError> {
+        let Some(objective) = self.objective() else { return Ok(None) };
+        let learn = &self.config.learn;
+        let reward = Some(learn.reward).filter(|reward| *reward != Reward::Agreement).unwrap_or(Reward::Auto);
+        let policy = RewardPolicy::new(reward, self.by_labels, false);
+        let e_step = EStep::new(objective, learn.fallback, Judge::new(&self.task, policy)?);
+        let learn = LearnConfig { weight: learn.own_weight, ..learn.clone() };
+        Ok(Some(OwnSearch::new(e_step, &learn)))
     }
 
     /// Trains a noisy channel on the labels.

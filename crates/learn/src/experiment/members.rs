@@ -16,10 +16,11 @@ pub fn member_seed(seed: u64, member: usize) -> u64 {
     seed.wrapping_mul(1000).wrapping_add(1 + member as u64)
 }
 
-/// Returns the settings of the parser that learns from an ensemble, which has its own number of steps.
+/// Returns the settings of the parser that learns from an ensemble, which has its own number of steps and then goes on with its own
+/// search.
 pub(super) fn student_config(config: &Config) -> Config {
     let mut student = config.clone();
-    student.train.steps = config.learn.steps;
+    student.train.steps = config.learn.steps.saturating_add(config.learn.own_steps);
     student
 }
 

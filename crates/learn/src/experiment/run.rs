@@ -8,7 +8,7 @@ use super::observer::Observer;
 use super::progress::RecordedProgress;
 use super::record::{check_rules, metrics_until, record_evaluation, recorded_config};
 use crate::inference::Reranked;
-use crate::teacher::{Ensemble, Teacher, unlabeled_questions};
+use crate::teacher::{Ensemble, InSequence, Teacher, unlabeled_questions};
 use crate::training::{Trainer, checkpoint};
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, Evaluation, RunFile, RunFolder, StepReport};
@@ -57,11 +57,16 @@ impl Experiment {
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
         let members = self.members(folder, observer)?;
-        let mut ensemble = self.e_step()?.map(|e_step| {
+        let learn = &self.config().learn;
+        let ensemble = self.e_step()?.map(|e_step| {
             let channel = self.noisy_channel();
-            Ensemble::new(&members, channel, self.unlabeled_examples(), e_step, &self.config().learn)
+            Ensemble::new(&members, channel, self.unlabeled_examples(), e_step, learn)
         });
-        let teacher = ensemble.as_mut().map(|ensemble| ensemble as &mut dyn Teacher);
+        let own_search = self.own_search_after_ensemble()?;
+        let mut both = ensemble
+            .zip(own_search)
+            .map(|(ensemble, own_search)| InSequence::new(ensemble, own_search, learn.steps));
+        let teacher = both.as_mut().map(|both| both as &mut dyn Teacher);
         observer.student();
         let config = student_config(self.config());
         self.train(self.trainer_with(&config), teacher, &config, folder, observer)

@@ -19,8 +19,6 @@ pub(crate) struct Division {
 impl Division {
     /// Divides the examples by `data.fraction`, `data.held_out`, `data.held_out_from` and `data.fold`.
     ///
-    /// Examples held out of the labeled ones are not trained on at all. Those held out of the unlabeled ones stay among
-    /// them: a method that learns from unlabeled questions loses none of them, and nobody sees their programs.
     pub(crate) fn new(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
         let Examples { mut train, test, .. } = examples;
         let labeled = (train.len() as f64 * config.fraction).floor() as usize;
@@ -37,10 +35,13 @@ impl Division {
             }
             (_, HeldOut::Rest) => {
                 let rest = unlabeled.len();
+                unlabeled.drain(block(config, labeled, rest, rest)?).collect()
+            }
+            (_, HeldOut::Transductive) => {
+                let rest = unlabeled.len();
                 unlabeled[block(config, labeled, rest, rest)?].to_vec()
             }
         };
-        unlabeled.shrink_to_fit();
         Ok(Division { labeled: train, unlabeled, evaluated })
     }
 }
@@ -87,8 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn unlabeled_examples_that_are_held_out_are_trained_on_without_their_programs() {
+    fn unlabeled_examples_that_are_held_out_are_trained_on_only_if_asked_for() {
         let parts = |held_out, fold| division(0.5, held_out, HeldOut::Rest, fold).unwrap();
+        assert_eq!(parts(2, 0), ["01234", "789", "56"]);
+        assert_eq!(parts(2, 1), ["01234", "569", "78"]);
+        let parts = |held_out, fold| division(0.5, held_out, HeldOut::Transductive, fold).unwrap();
         assert_eq!(parts(2, 0), ["01234", "56789", "56"]);
         assert_eq!(parts(2, 1), ["01234", "56789", "78"]);
         assert_eq!(parts(5, 0), ["01234", "56789", "56789"]);

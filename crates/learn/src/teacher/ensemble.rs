@@ -8,12 +8,13 @@
 //! p̄(y | x) ∝ p(x | y)^α · 1/M Σ_m p_m(y | x)^(1/T) / Z_m
 //! ```
 //!
-//! is right more often, and less sure where the members disagree; the temperature `T` corrects their overconfidence. The E-step is
+//! is right more often, and less sure where the members disagree; the temperature `T` corrects their overconfidence. The mass of the
+//! programs that no member found stays unseen: `p̄` sums to the members' mean mass of what they found. The E-step is
 //! done once: the objective turns `p̄` into a posterior `q`. A new parser then learns the labels and `q` from its first step with
 //! the loss `−t Σ_y q(y) log p(y | x)`. The weight `t` is the probability of all rewarded programs, so that a question counts less
 //! if the ensemble is not sure of it.
 
-use super::mixture::{reranked, summed, tempered};
+use super::mixture::{reranked, seen_mass, summed, tempered};
 use super::own_search::EStep;
 use super::{Lesson, NoisyChannel, Student, Teacher, with_weights};
 use crate::hyperparameters::LEAST_SUGGESTED;
@@ -27,13 +28,15 @@ use xpr_run::LearnConfig;
 #[derive(Debug)]
 pub struct Ensemble {
     lessons: Vec<Lesson>,
+    weight: f64,
 }
 
 /// The number of questions that are searched together.
 const BATCH: usize = 48;
 
 impl Ensemble {
-    /// Asks every member every question, with `learn.beam`, `learn.temperature` and `learn.noisy_channel` of the settings.
+    /// Asks every member every question, with `learn.weight`, `learn.beam`, `learn.temperature` and `learn.noisy_channel` of the
+    /// settings.
     pub fn new(
         members: &[impl Parser],
         mut channel: NoisyChannel,
@@ -43,29 +46,41 @@ impl Ensemble {
     ) -> Self {
         let suggested = suggestions(members, examples, learn);
         let task = e_step.judge.task();
-        let mut lesson = |(example, suggested): (&UnlabeledExample, Vec<(Program, f64)>)| {
+        let mut lesson = |(example, suggested): (&UnlabeledExample, Suggestions)| {
             let channel = (&mut channel, learn.noisy_channel);
-            let mut candidates = reranked(summed(suggested), channel, task, &example.question);
+            let mut candidates = reranked(summed(suggested.programs), channel, task, &example.question);
+            let mass = (suggested.mass / members.len() as f64).ln() as f32;
+            candidates.iter_mut().for_each(|candidate| candidate.log_probability += mass);
             let likely = candidates.partition_point(|candidate| candidate.log_probability >= LEAST_SUGGESTED);
             candidates.truncate(likely.max(1));
             taught(example, candidates, &mut e_step)
         };
-        Ensemble { lessons: examples.iter().zip(suggested).map(&mut lesson).collect() }
+        Ensemble { lessons: examples.iter().zip(suggested).map(&mut lesson).collect(), weight: learn.weight }
     }
 }
 
-/// Returns, for each question, the programs of all members with their probabilities.
+/// What all members suggest for a question.
+#[derive(Clone, Debug, Default)]
+struct Suggestions {
+    /// The programs of all members, with their probabilities.
+    programs: Vec<(Program, f64)>,
+    /// The sum over the members of the probability of what they found.
+    mass: f64,
+}
+
+/// Returns the suggestions for each question.
 fn suggestions(
     members: &[impl Parser],
     examples: &[UnlabeledExample],
     learn: &LearnConfig,
-) -> Vec<Vec<(Program, f64)>> {
+) -> Vec<Suggestions> {
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    let mut suggested: Vec<Vec<(Program, f64)>> = vec![vec![]; questions.len()];
+    let mut suggested = vec![Suggestions::default(); questions.len()];
     for member in members {
         let beams = questions.chunks(BATCH).flat_map(|chunk| member.candidates(chunk, learn.beam));
         for (beam, all) in beams.zip(&mut suggested) {
-            all.extend(tempered(beam, learn.temperature));
+            all.mass += seen_mass(&beam, learn.temperature);
+            all.programs.extend(tempered(beam, learn.temperature));
         }
     }
     suggested
@@ -85,6 +100,10 @@ fn taught(example: &UnlabeledExample, candidates: Vec<Candidate>, e_step: &mut E
 }
 
 impl Teacher for Ensemble {
+    fn weight(&self, _: usize) -> f64 {
+        self.weight
+    }
+
     fn lessons(&mut self, batch: &[(usize, &UnlabeledExample)], _: &mut Student<'_>) -> Vec<Lesson> {
         batch.iter().map(|(index, _)| self.lessons[*index].clone()).collect()
     }

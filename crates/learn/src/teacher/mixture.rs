@@ -14,6 +14,15 @@ pub(crate) fn tempered(candidates: Vec<Candidate>, temperature: f64) -> Vec<(Pro
     candidates.into_iter().map(|candidate| candidate.program).zip(normalised(&logs)).collect()
 }
 
+/// Returns the probability of all candidates of a beam under the same temperature, with the unseen programs counted as one more
+/// candidate. It is below 1 if the beam does not hold all of the probability.
+pub(crate) fn seen_mass(candidates: &[Candidate], temperature: f64) -> f64 {
+    let log = |candidate: &Candidate| f64::from(candidate.log_probability);
+    let unseen = (1.0 - candidates.iter().map(|candidate| log(candidate).exp()).sum::<f64>()).max(0.0);
+    let seen: f64 = candidates.iter().map(|candidate| (log(candidate) / temperature).exp()).sum();
+    if seen > 0.0 { seen / (seen + unseen.powf(1.0 / temperature)) } else { 0.0 }
+}
+
 /// Sums the weights of each program, in the order in which programs first occur.
 pub(crate) fn summed<P: Clone + Eq + Hash>(weights: impl IntoIterator<Item = (P, f64)>) -> Vec<(P, f64)> {
     let mut indices: HashMap<P, usize> = HashMap::new();
@@ -69,6 +78,22 @@ mod tests {
     fn weights_of_a_program_are_summed() {
         let sums = summed([("a", 0.5), ("b", 0.25), ("b", 0.75), ("c", 0.125)]);
         assert_eq!(sums, [("a", 0.5), ("b", 1.0), ("c", 0.125)]);
+    }
+
+    #[test]
+    fn the_seen_mass_counts_unseen_programs_as_one() {
+        let world = xpr_exec::overnight::world("calendar").unwrap();
+        let task = Task::new(Box::new(crate::task::KnowledgeWorld::new(world, &[])), []).unwrap();
+        let programs = task.scene().grammar().programs(5);
+        let candidates: Vec<Candidate> = programs
+            .zip([0.5f32, 0.25])
+            .map(|(program, p)| Candidate { program, log_probability: p.ln() })
+            .collect();
+        let close = |left: f64, right: f64| (left - right).abs() < 1e-6;
+        assert!(close(seen_mass(&candidates, 1.0), 0.75));
+        // The square roots of 1/2 and 1/4, and of the 1/4 that is unseen.
+        assert!(close(seen_mass(&candidates, 2.0), (0.5f64.sqrt() + 0.5) / (0.5f64.sqrt() + 1.0)));
+        assert!(close(seen_mass(&[], 2.0), 0.0));
     }
 
     #[test]

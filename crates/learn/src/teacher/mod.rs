@@ -3,7 +3,8 @@
 //! ```text
 //! unlabeled batch ─► Teacher ─► lessons: programs with their weights in the loss
 //!                    ├ OwnSearch   the paper: the parser's own beam, executed, and credited by the objective
-//!                    └ Ensemble    parsers trained on the labels: mixed, re-ranked, executed, and credited once
+//!                    ├ Ensemble    parsers trained on the labels: mixed, re-ranked, executed, and credited once
+//!                    └ InSequence  one teacher until a step, then another
 //! ```
 //!
 //! A trainer adds the lessons of a [`Teacher`] to the labeled programs and knows no more about them. Another source of
@@ -11,6 +12,7 @@
 
 mod diagnostics;
 mod ensemble;
+mod in_sequence;
 pub(crate) mod mixture;
 pub(crate) mod noisy_channel;
 mod own_search;
@@ -19,6 +21,7 @@ mod student;
 pub use diagnostics::LessonDiagnostics;
 pub(crate) use diagnostics::unlabeled_questions;
 pub use ensemble::Ensemble;
+pub use in_sequence::InSequence;
 pub use noisy_channel::NoisyChannel;
 pub use own_search::{EStep, OwnSearch};
 pub use student::Student;
@@ -51,6 +54,9 @@ pub trait Teacher: fmt::Debug {
     fn start(&self) -> usize {
         0
     }
+
+    /// Returns the weight of the unlabeled loss at a step: λ of Eq. 1.
+    fn weight(&self, step: usize) -> f64;
 
     /// Returns a lesson for each question of a batch. Each question comes with its index among all unlabeled questions; the
     /// student can search programs for the batch.

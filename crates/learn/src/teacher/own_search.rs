@@ -17,20 +17,26 @@ use xpr_run::{Fallback, LearnConfig};
 pub struct OwnSearch<'t> {
     e_step: EStep<'t>,
     start: usize,
+    weight: f64,
     beam: usize,
     dropout: bool,
 }
 
 impl<'t> OwnSearch<'t> {
-    /// Creates the teacher with `learn.start`, `learn.beam` and `learn.search_dropout` of the settings.
+    /// Creates the teacher with `learn.start`, `learn.weight`, `learn.beam` and `learn.search_dropout` of the settings.
     pub fn new(e_step: EStep<'t>, learn: &LearnConfig) -> Self {
-        OwnSearch { e_step, start: learn.start, beam: learn.beam, dropout: learn.search_dropout }
+        let LearnConfig { start, weight, beam, search_dropout: dropout, .. } = *learn;
+        OwnSearch { e_step, start, weight, beam, dropout }
     }
 }
 
 impl Teacher for OwnSearch<'_> {
     fn start(&self) -> usize {
         self.start
+    }
+
+    fn weight(&self, _: usize) -> f64 {
+        self.weight
     }
 
     fn lessons(&mut self, batch: &[(usize, &UnlabeledExample)], student: &mut Student<'_>) -> Vec<Lesson> {

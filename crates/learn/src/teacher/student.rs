@@ -8,6 +8,7 @@ use xpr_parser::{Candidate, Question, Reading, TrainableParser, WeightedProgram}
 /// The encoder reads each question once. If a teacher searches with dropout, the reading is kept, and the gradient is taken
 /// with the same dropped elements, as in the authors' code.
 pub struct Student<'a> {
+    step: usize,
     parser: &'a dyn TrainableParser,
     questions: Vec<&'a Question>,
     /// The number of actions of each labeled question's program.
@@ -20,6 +21,7 @@ pub struct Student<'a> {
 impl<'a> Student<'a> {
     /// Creates the student of a step. `labeled` holds questions with the number of actions of their program.
     pub(crate) fn new(
+        step: usize,
         parser: &'a dyn TrainableParser,
         labeled: impl IntoIterator<Item = (&'a Question, usize)>,
         unlabeled: impl IntoIterator<Item = &'a Question>,
@@ -27,7 +29,12 @@ impl<'a> Student<'a> {
     ) -> Self {
         let (mut questions, labeled_actions): (Vec<&Question>, Vec<usize>) = labeled.into_iter().unzip();
         questions.extend(unlabeled);
-        Student { parser, questions, labeled_actions, dropout, shards, reading: None }
+        Student { step, parser, questions, labeled_actions, dropout, shards, reading: None }
+    }
+
+    /// Returns the number of the step, from 0.
+    pub fn step(&self) -> usize {
+        self.step
     }
 
     /// Searches programs for the unlabeled questions, most probable first, without dropout.

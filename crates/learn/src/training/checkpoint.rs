@@ -60,11 +60,14 @@ pub(crate) fn write_model(parameters: &Parameters) -> Vec<u8> {
     serialize(&tensors, HashMap::from([("format".to_owned(), "xpr".to_owned())]))
 }
 
-/// Returns the file from which training resumes: weights, both moments of Adam, and the number of steps.
+/// Returns the file from which training resumes: weights, both moments of Adam, and the numbers of updates.
 pub(crate) fn write_checkpoint(parameters: &Parameters, state: &AdamState) -> Vec<u8> {
     let mut tensors = Vec::new();
-    for (id, (first, second)) in parameters.ids().zip(&state.moments) {
+    for ((id, (first, second)), updates) in parameters.ids().zip(&state.moments).zip(&state.row_updates) {
         let name = parameters.name(id);
+        if parameters.is_sparse(id) {
+            tensors.push((format!("adam.updates.{name}"), updates));
+        }
         tensors.push((name.to_owned(), parameters.value(id)));
         tensors.push((format!("adam.first.{name}"), first));
         tensors.push((format!("adam.second.{name}"), second));
@@ -112,8 +115,12 @@ pub(crate) fn read_checkpoint(
 ) -> Result<(), CheckpointError> {
     read_model(content, parameters)?;
     let file = open(content)?;
-    for (id, (first, second)) in parameters.ids().zip(&mut state.moments) {
+    let moments = state.moments.iter_mut().zip(&mut state.row_updates);
+    for (id, ((first, second), updates)) in parameters.ids().zip(moments) {
         let name = parameters.name(id);
+        if parameters.is_sparse(id) {
+            load(&file, &format!("adam.updates.{name}"), updates)?;
+        }
         load(&file, &format!("adam.first.{name}"), first)?;
         load(&file, &format!("adam.second.{name}"), second)?;
     }

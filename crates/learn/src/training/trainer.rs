@@ -22,8 +22,6 @@ use xpr_run::{LearnConfig, StepReport, TrainConfig};
 #[derive(Debug)]
 pub struct Trainer<P = Model> {
     config: TrainConfig,
-    /// λ of Eq. 1.
-    weight: f64,
     unlabeled_batch: usize,
     pub(super) parser: P,
     adam: Adam,
@@ -32,12 +30,12 @@ pub struct Trainer<P = Model> {
 }
 
 impl<P: TrainableParser> Trainer<P> {
-    /// Creates a trainer before its first step, with `learn.weight` and `learn.batch` of the settings.
+    /// Creates a trainer before its first step, with `learn.batch` of the settings.
     pub fn new(config: TrainConfig, learn: &LearnConfig, parser: P) -> Self {
         let state = AdamState::new(parser.parameters());
         let adam = Adam { clip: config.clip, ..Adam::default() };
-        let (weight, unlabeled_batch) = (learn.weight, learn.batch);
-        Trainer { config, weight, unlabeled_batch, parser, adam, state, gradients: Gradients::default() }
+        let unlabeled_batch = learn.batch;
+        Trainer { config, unlabeled_batch, parser, adam, state, gradients: Gradients::default() }
     }
 
     /// Returns the parser.
@@ -77,6 +75,7 @@ impl<P: TrainableParser> Trainer<P> {
         };
         let dropout = RandomStream::Dropout.of(seed).stream(step as u64);
         let mut student = Student::new(
+            step,
             &self.parser,
             labeled.iter().map(|(_, example)| (&example.question, example.program.actions().len())),
             asked.iter().map(|(_, example)| &example.question),
@@ -84,16 +83,17 @@ impl<P: TrainableParser> Trainer<P> {
         );
 
         // The E-step: what do the unlabeled questions teach?
-        let (lessons, cached) = match teacher {
+        let (weight, lessons, cached) = match teacher {
             Some((_, teacher)) if !asked.is_empty() => {
-                (teacher.lessons(&asked, &mut student), teacher.cache_hit_rate())
+                let lessons = teacher.lessons(&asked, &mut student);
+                (teacher.weight(step), lessons, teacher.cache_hit_rate())
             }
-            _ => (vec![], None),
+            _ => (0.0, vec![], None),
         };
         let taught = Instant::now();
 
         // The M-step: the gradient of Eq. 1, and an update.
-        let programs = self.weighted(&labeled, &lessons);
+        let programs = weighted(&labeled, &lessons, weight);
         let logs = student.gradient(&programs, &mut self.gradients);
         let differentiated = Instant::now();
         let gradient = self.adam.step(self.parser.parameters_mut(), &mut self.state, &self.gradients, rate);
@@ -106,29 +106,29 @@ impl<P: TrainableParser> Trainer<P> {
             loss: of_labeled.iter().sum(),
             rate,
             gradient,
-            unlabeled: unlabeled_report(&lessons, of_unlabeled, self.weight, cached),
+            unlabeled: unlabeled_report(&lessons, of_unlabeled, weight, cached),
         };
         (report, StepTiming::new(&lessons, begin, taught, differentiated))
     }
+}
 
-    /// Returns the programs of the batch with the derivatives of Eq. 1 by their log-probabilities: −1/B for a label, and λ/B' times
-    /// its weight for a program of a lesson. Labeled questions come first in the batch.
-    fn weighted<'p>(
-        &self,
-        labeled: &[(usize, &'p LabeledExample)],
-        lessons: &'p [Lesson],
-    ) -> Vec<WeightedProgram<'p>> {
-        let mut programs = Vec::new();
-        let weight = -1.0 / labeled.len().max(1) as f32;
-        for (question, (_, example)) in labeled.iter().enumerate() {
-            programs.push(WeightedProgram { question, program: &example.program, weight });
-        }
-        let factor = self.weight / lessons.len().max(1) as f64;
-        for (lesson, question) in lessons.iter().zip(labeled.len()..) {
-            for (program, weight) in &lesson.programs {
-                programs.push(WeightedProgram { question, program, weight: (factor * weight) as f32 });
-            }
-        }
-        programs
+/// Returns the programs of the batch with the derivatives of Eq. 1 by their log-probabilities: −1/B for a label, and λ/B' times
+/// its weight for a program of a lesson. Labeled questions come first in the batch.
+fn weighted<'p>(
+    labeled: &[(usize, &'p LabeledExample)],
+    lessons: &'p [Lesson],
+    lambda: f64,
+) -> Vec<WeightedProgram<'p>> {
+    let mut programs = Vec::new();
+    let weight = -1.0 / labeled.len().max(1) as f32;
+    for (question, (_, example)) in labeled.iter().enumerate() {
+        programs.push(WeightedProgram { question, program: &example.program, weight });
     }
+    let factor = lambda / lessons.len().max(1) as f64;
+    for (lesson, question) in lessons.iter().zip(labeled.len()..) {
+        for (program, weight) in &lesson.programs {
+            programs.push(WeightedProgram { question, program, weight: (factor * weight) as f32 });
+        }
+    }
+    programs
 }

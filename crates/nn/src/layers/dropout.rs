@@ -3,7 +3,7 @@
 use super::Operation;
 use crate::backward::Backward;
 use crate::kernels::vectorized;
-use crate::{Matrix, Tape, Var};
+use crate::{Matrix, Random, Tape, Var};
 
 struct Dropout {
     input: Var,
@@ -43,6 +43,23 @@ impl Tape {
         let mask = self.push_leaf(mask);
         self.push(output, Dropout { input, mask })
     }
+
+    /// Drops elements as [`Tape::dropout`] does, but rows with the same key lose the same elements (variational dropout).
+    /// The masks are drawn from `random` instead of the tape, so operations with the same `random` share them.
+    pub fn shared_dropout(&mut self, input: Var, probability: f32, random: Random, keys: &[u32]) -> Var {
+        if !self.is_training() || probability <= 0.0 {
+            return input;
+        }
+        let mut output = self.copy(input);
+        let columns = output.columns();
+        let mut mask = self.buffer(1, output.data().len());
+        let rows = output.data_mut().chunks_exact_mut(columns).zip(mask.data_mut().chunks_exact_mut(columns));
+        for ((row, mask), &key) in rows.zip(keys) {
+            drop_elements(row, mask, random.bits(u64::from(key)), probability);
+        }
+        let mask = self.push_leaf(mask);
+        self.push(output, Dropout { input, mask })
+    }
 }
 
 impl Operation for Dropout {
@@ -65,6 +82,27 @@ mod tests {
             let dropped = tape.dropout(inputs[0], 0.4);
             tape.tanh(dropped)
         });
+    }
+
+    #[test]
+    fn gradient_of_shared_masks_matches_difference_quotients() {
+        check_input_gradients(&[random_matrix(4, 5)], |tape, inputs| {
+            let dropped = tape.shared_dropout(inputs[0], 0.4, Random::new(2), &[3, 0, 3, 1]);
+            tape.tanh(dropped)
+        });
+    }
+
+    #[test]
+    fn rows_with_the_same_key_lose_the_same_elements() {
+        let mut tape = Tape::new(Random::new(3));
+        let input = tape.input(Matrix::new(3, 64, vec![1.0; 192]));
+        let first = tape.shared_dropout(input, 0.25, Random::new(7), &[0, 5, 0]);
+        let second = tape.shared_dropout(input, 0.25, Random::new(7), &[5, 5, 5]);
+        let row = |output, row| tape.value(output).row(row).to_vec();
+        assert_eq!(row(first, 0), row(first, 2));
+        assert_ne!(row(first, 0), row(first, 1));
+        assert_eq!(row(first, 1), row(second, 0), "the masks do not depend on the operation");
+        assert!(row(first, 0).contains(&0.0));
     }
 
     #[test]

@@ -24,7 +24,10 @@ impl Tape {
 impl Operation for Embedding {
     fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
         if back.parameters.is_sparse(self.table) {
-            for (row, &index) in self.indices.iter().enumerate() {
+            let rows = self.indices.iter().enumerate();
+            for (row, &index) in
+                rows.filter(|(_, index)| !back.parameters.is_frozen(self.table, **index as usize))
+            {
                 back.gradients.add_row(self.table, index as usize, gradient.row(row));
             }
         } else {
@@ -43,7 +46,19 @@ impl Operation for Embedding {
 #[cfg(test)]
 mod tests {
     use super::super::check::{check_gradients, random_matrix};
-    use crate::{Init, Parameters};
+    use crate::{Init, Matrix, Parameters, Random, Tape};
+
+    #[test]
+    fn frozen_rows_have_no_gradient() {
+        let mut parameters = Parameters::default();
+        let table = parameters.add_table("table", random_matrix(3, 2));
+        parameters.freeze_rows(table, vec![false, true, false]);
+        let mut tape = Tape::new(Random::new(0));
+        let rows = tape.embedding(&parameters, table, &[0, 1, 2, 1]);
+        tape.backward(&parameters, rows, Matrix::new(4, 2, vec![1.0; 8]));
+        let used: Vec<usize> = tape.gradients().sparse().map(|(_, row, _)| row).collect();
+        assert_eq!(used, [0, 2]);
+    }
 
     #[test]
     fn gradient_matches_difference_quotients() {

@@ -176,3 +176,37 @@ fn values_are_tried_only_where_they_fit() {
         assert_eq!(found.contains(&label), index == nonsense.len(), "{text}");
     }
 }
+
+/// With variational dropout, a candidate has the same log-probability in search and in the gradient, and all of them sum to at most
+/// one; a mask for every step breaks both.
+#[test]
+fn variational_dropout_gives_search_and_gradient_the_same_probabilities() {
+    let (scene, question, vocabulary) = tiny_scene(false);
+    let questions = [&question, &question];
+    let largest_difference = |decoder_dropout: DecoderDropout| {
+        let config = ModelConfig { word: 8, hidden: 16, heads: 2, decoder_dropout, ..ModelConfig::default() };
+        let words = vocabulary.table(config.word, &FxHashMap::default(), Random::new(1));
+        let model = Model::new(config, scene.clone(), words, Random::new(1));
+        let mut reading = model.read(&questions, &[1, 1], Random::new(5), 1);
+        let found = reading.candidates(0..2, 16);
+        let differ =
+            found[0].iter().zip(&found[1]).any(|(left, right)| left.log_probability != right.log_probability);
+        assert!(differ, "each question has its own mask");
+        let programs: Vec<WeightedProgram<'_>> = (0..)
+            .zip(&found)
+            .flat_map(|(question, found)| {
+                found.iter().map(move |found| WeightedProgram {
+                    question,
+                    program: &found.program,
+                    weight: 1.0,
+                })
+            })
+            .collect();
+        let logs = reading.gradient(&programs, &mut Gradients::default());
+        let differences =
+            found.iter().flatten().zip(&logs).map(|(found, log)| (found.log_probability - log).abs());
+        differences.fold(0.0, f32::max)
+    };
+    assert!(largest_difference(DecoderDropout::Question) < 1e-4);
+    assert!(largest_difference(DecoderDropout::Step) > 1e-2);
+}

@@ -101,9 +101,11 @@ impl OvernightGrammar {
 pub enum HeldOut {
     /// The last of the labeled examples, as in the paper. They are not trained on.
     Labeled,
-    /// The first of the unlabeled examples, which leaves the number of labels as it is. Their questions stay among the
-    /// unlabeled ones.
+    /// The first of the unlabeled examples, which leaves the number of labels as it is. They are not trained on.
     Rest,
+    /// The same examples, but their questions are trained on without their programs. A parser that learns from its own
+    /// guesses keeps them on such questions, so this understates what it gains on new ones.
+    Transductive,
 }
 
 impl DataConfig {
@@ -169,6 +171,9 @@ pub struct TrainConfig {
     pub power: f64,
     /// The largest norm of the gradient; a longer gradient is scaled down. 0 turns clipping off.
     pub clip: f32,
+    /// The number of pretrained word vectors that are trained, the most frequent words first; the others are frozen. 0
+    /// trains all.
+    pub words: usize,
     /// The number of shards a batch is split into. It is part of what determines the bits of a result.
     pub shards: usize,
     /// The number of steps between checkpoints.
@@ -186,6 +191,7 @@ impl Default for TrainConfig {
             warmup: 100,
             power: 0.5,
             clip: 5.0,
+            words: 0,
             shards: 2,
             checkpoint: 500,
         }
@@ -210,6 +216,10 @@ pub struct LearnConfig {
     pub ensemble: usize,
     /// With an ensemble, the number of steps of the parser that learns from it.
     pub steps: usize,
+    /// With an ensemble, the number of steps after `steps` in which the parser goes on with its own search, as in the paper.
+    pub own_steps: usize,
+    /// The weight of the unlabeled loss in these steps.
+    pub own_weight: f64,
     /// Without an ensemble, the number of steps on the labels only before joint training begins.
     pub start: usize,
     /// With an ensemble, the weight of the noisy-channel score p(x|y) when candidates are re-ranked; 0 turns it off.
@@ -233,6 +243,8 @@ impl Default for LearnConfig {
             weight: 1.0,
             ensemble: 3,
             steps: 1500,
+            own_steps: 0,
+            own_weight: 0.3,
             start: 1000,
             noisy_channel: 1.0,
             temperature: 3.0,
