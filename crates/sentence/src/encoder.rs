@@ -196,7 +196,7 @@ impl SentenceEncoder {
         }
         self.norm.apply(&mut x);
         for layer in &self.layers {
-            x = layer.apply(x, &rows, self.heads);
+            x = layer.apply(&x, &rows, self.heads);
         }
         (x, rows)
     }
@@ -219,8 +219,8 @@ impl Layer {
         })
     }
 
-    fn apply(&self, x: Matrix, sequences: &[Range<usize>], heads: usize) -> Matrix {
-        let attended = attention(&self.projections.apply(&x), sequences, heads);
+    fn apply(&self, x: &Matrix, sequences: &[Range<usize>], heads: usize) -> Matrix {
+        let attended = attention(&self.projections.apply(x), sequences, heads);
         let mut attended = self.attention_output.apply(&attended);
         add_assign(attended.data_mut(), x.data());
         self.attention_norm.apply(&mut attended);

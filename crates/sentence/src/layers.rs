@@ -153,7 +153,7 @@ fn erf(x: f32) -> f32 {
     let p = p * square - 2.101_024e-6;
     let p = p * square - 5.692_506_4e-5;
     let p = p * square - 7.349_906_3e-4;
-    let p = p * square - 2.954_599_8e-3;
+    let p = p * square - 2.954_6e-3;
     let p = p * square - 1.609_603_3e-2;
     let q = -1.456_607_2e-5_f32;
     let q = q * square - 2.133_740_6e-4;

@@ -25,9 +25,9 @@ mod config;
 mod encoder;
 mod error;
 mod layers;
-mod projection;
 #[cfg(test)]
-mod reference;
+mod minilm;
+mod projection;
 mod weights;
 mod word_piece;
 mod word_vectors;

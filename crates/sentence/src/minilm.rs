@@ -1,7 +1,7 @@
-//! Tests of the encoder against numbers from an independent program.
+//! Tests of the encoder with a real model, all-MiniLM-L6-v2, against numbers from an independent program.
 //!
 //! `fixtures/reference.py` is the same encoder, written with numpy and Hugging Face's tokenizer. It wrote
-//! `fixtures/reference.json` for the model all-MiniLM-L6-v2: the pieces of some texts and every 24th element of their
+//! `fixtures/reference.json`: the pieces of some texts and every 24th element of their
 //! vectors, followed by the norm.
 
 use crate::SentenceEncoder;
