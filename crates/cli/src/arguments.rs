@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
     Init(InitArguments),
+    Vectors(VectorsArguments),
     #[command(subcommand)]
     Data(DataCommand),
     #[command(subcommand)]
@@ -314,6 +315,40 @@ pub(crate) struct WorldArguments {
     /// Your own knowledge base: a subject, a property and an object on each line, separated by tabs.
     #[arg(long, value_name = "FILE")]
     pub(crate) triples: Option<PathBuf>,
+}
+
+/// Make word vectors for --embeddings with a pretrained sentence encoder.
+///
+/// Encodes each word of some texts, projects the vectors onto their principal components, and writes them in GloVe's text format.
+/// The encoder divides unknown words into pieces, so every word has a vector. The file is written at the end, completely or not at
+/// all.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr vectors --model models/all-MiniLM-L6-v2 --words pairs.tsv log.txt schema.sql --out vectors.txt
+  xpr vectors --model models/all-MiniLM-L6-v2 --words log.txt --basis english.txt --out vectors.txt
+  xpr train music/xpr.toml --embeddings vectors.txt --out music/run")]
+pub(crate) struct VectorsArguments {
+    /// Folder of the encoder: a BERT model with config.json, tokenizer.json and model.safetensors.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) model: PathBuf,
+    /// Text files; each word in them gets a vector.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    pub(crate) words: Vec<PathBuf>,
+    /// Text files with the words that the principal components are computed from; those of --words if not given. A word's vector
+    /// depends on these words only, and not on the other words of the file.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) basis: Vec<PathBuf>,
+    /// File to write.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Size of the vectors; 0 for the encoder's own, without a projection.
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub(crate) size: usize,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 /// Check and import datasets.

@@ -43,6 +43,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),
         Command::Init(arguments) => commands::init::run(&arguments, out),
+        Command::Vectors(arguments) => commands::vectors::run(&arguments, out),
         Command::Data(DataCommand::Import(ImportCommand::Overnight(arguments))) => {
             commands::import_overnight::run(&arguments, out)
         }

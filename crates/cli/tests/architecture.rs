@@ -6,19 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("text", &[]),
     ("random", &[]),
     ("data", &[]),
     ("lang", &["text"]),
     ("nn", &["random"]),
+    ("sentence", &["nn"]),
     ("exec", &["lang", "text"]),
     ("parser", &["lang", "nn", "text"]),
     ("run", &["data", "lang", "parser", "text"]),
     ("learn", &["data", "exec", "lang", "nn", "parser", "run", "text"]),
     ("report", &["random", "run"]),
     ("demo", &["data", "exec"]),
-    ("cli", &["data", "demo", "exec", "lang", "learn", "nn", "parser", "report", "run"]),
+    ("cli", &["data", "demo", "exec", "lang", "learn", "nn", "parser", "report", "run", "sentence", "text"]),
 ];
 
 /// The modules of `learn`: each uses only itself and those before it.

@@ -1,7 +1,8 @@
 //! Word vectors in the text format of GloVe: each line has a word and its numbers, separated by spaces.
 
-use crate::{DataError, LineError, text_file};
+use crate::{DataError, LineError, text_file, write_file_with};
 use rustc_hash::FxHashMap;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Word vectors, in the order of their file.
@@ -62,11 +63,46 @@ impl Embeddings {
         }
         Ok(embeddings)
     }
+
+    /// Writes words and their vectors as such a file, completely or not at all. Numbers are rounded to five decimals.
+    ///
+    /// # Errors
+    /// If the file cannot be written; an earlier version of it is then unchanged.
+    pub fn write<'a>(
+        path: &Path,
+        vectors: impl IntoIterator<Item = (&'a str, &'a [f32])>,
+    ) -> Result<(), DataError> {
+        let written = write_file_with(path, |file| {
+            let mut file = BufWriter::with_capacity(1 << 20, file);
+            for (word, vector) in vectors {
+                file.write_all(word.as_bytes())?;
+                for number in vector {
+                    write!(file, " {number:.5}")?;
+                }
+                file.write_all(b"\n")?;
+            }
+            file.flush()
+        });
+        written.map_err(|source| DataError::File { path: path.to_owned(), source })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.txt");
+        Embeddings::write(&path, [("the", &[1.0, -2.5][..]), ("é", &[0.123_456_78, 1e-9])]).unwrap();
+        let embeddings = Embeddings::open(&path).unwrap();
+        assert_eq!(embeddings.words, ["the", "é"]);
+        assert_eq!(embeddings.vectors["the"], [1.0, -2.5]);
+        assert_eq!(embeddings.vectors["é"], [0.12346, 0.0]);
+        let error = Embeddings::write(&folder.path().join("no/vectors.txt"), []).unwrap_err().to_string();
+        assert!(error.contains("vectors.txt: "), "{error}");
+    }
 
     #[test]
     fn vectors_are_read_and_errors_name_the_line() {

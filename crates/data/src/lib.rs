@@ -9,6 +9,7 @@
 //! - [`Project`] writes a folder with an experiment and the files it needs.
 //! - [`Embeddings`] are word vectors in the text format of GloVe.
 //! - [`read_lexicon`] reads the phrases of properties, types and values from the grammar files of SEMPRE.
+//! - [`read_text`] reads a text file, whatever program wrote it.
 //! - [`write_file`] writes a file completely or not at all.
 //!
 //! ```
@@ -40,5 +41,6 @@ pub use labeled::{LabeledQuestion, Split};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, OvernightPart, read_examples};
 pub use project::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
+pub use text_file::read as read_text;
 pub use text2sql::{SplitBy, Text2Sql};
 pub use unlabeled::UnlabeledQuestion;

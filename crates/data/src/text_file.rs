@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the file cannot be read, or if it is not UTF-8.
-pub(crate) fn read(path: &Path) -> Result<String, DataError> {
+pub fn read(path: &Path) -> Result<String, DataError> {
     let bytes = fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
     decode(bytes).map_err(DataError::in_file(path))
 }

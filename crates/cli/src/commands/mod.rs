@@ -21,6 +21,7 @@ pub(crate) mod sweep;
 mod sweep_display;
 pub(crate) mod train;
 mod training_progress;
+pub(crate) mod vectors;
 
 use crate::arguments::ExperimentArguments;
 use anyhow::{Context, Result};
