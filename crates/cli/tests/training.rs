@@ -109,5 +109,5 @@ fn an_unfinished_run_cannot_be_asked_and_a_foreign_checkpoint_is_not_resumed() {
     assert_refused(&["ask", &folder, "who"], "training was not finished");
     // The file of the weights has no moments of the optimiser.
     fs::copy(run.join("model.safetensors"), unfinished.join("checkpoint.safetensors")).unwrap();
-    assert_refused(&["train", "--resume", "--out", &folder], "there is no tensor `adam.first");
+    assert_refused(&["train", "--resume", "--out", &folder], "there is no tensor `adam.updates");
 }

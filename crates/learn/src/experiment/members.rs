@@ -7,9 +7,7 @@ use super::record::recorded_config;
 use crate::training::{Trainer, checkpoint};
 use std::path::{Path, PathBuf};
 use xpr_parser::{Model, TrainableParser};
-use xpr_run::{
-    Config, ConfigError, LearnConfig, OvernightGrammar, RunError, RunFile, RunFolder, fingerprint,
-};
+use xpr_run::{Config, ConfigError, LearnConfig, RunError, RunFile, RunFolder, fingerprint};
 
 /// Returns the seed of a member, from 0, of the ensemble of a run with the given seed.
 pub fn member_seed(seed: u64, member: usize) -> u64 {
@@ -47,12 +45,8 @@ fn member_folder(members: &Path, member: &Config) -> Result<PathBuf, ConfigError
         origin: "settings".to_owned(),
         message: error.to_string(),
     };
-    let mut data = toml::Table::try_from(&member.data).map_err(name_error)?;
-    // So does the default grammar: members had these names before there was another one.
-    if member.data.grammar == OvernightGrammar::default() {
-        data.remove("grammar");
-    }
-    let used = [toml::to_string(&data), toml::to_string(&member.model), toml::to_string(&member.train)];
+    let used =
+        [toml::to_string(&member.data), toml::to_string(&member.model), toml::to_string(&member.train)];
     let used: Vec<String> = used.into_iter().collect::<Result<_, _>>().map_err(name_error)?;
     let name = format!("seed-{}-{}", member.train.seed, fingerprint(used.iter().map(String::as_str)));
     Ok(members.join(name))
@@ -128,6 +122,7 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xpr_run::OvernightGrammar;
 
     #[test]
     fn members_differ_by_seed_and_are_shared_by_runs_that_learn_differently() {
@@ -139,7 +134,7 @@ mod tests {
         let [first, second] = folders(&config);
         assert_ne!(first, second);
         // The name is stable across versions and machines.
-        assert_eq!(first, Path::new("m/seed-1-f8973f9f270b2510"));
+        assert_eq!(first, Path::new("m/seed-1-007c67ebc3bea8e6"));
         config.learn.objective = Some("gentle".to_owned());
         config.learn.weight = 0.1;
         config.learn.steps += 1;
