@@ -40,15 +40,17 @@ fn labels_only(config: &Config) -> Config {
 /// unlabeled questions share their members.
 fn member_folder(members: &Path, member: &Config) -> Result<PathBuf, ConfigError> {
     // The settings a member does not use stay out, so that a new default among them does not make a new member.
-    let toml = |section: Result<String, toml::ser::Error>| {
-        section
-            .map_err(|error| ConfigError::Toml { origin: "settings".to_owned(), message: error.to_string() })
+    let name_error = |error: toml::ser::Error| ConfigError::Toml {
+        origin: "settings".to_owned(),
+        message: error.to_string(),
     };
-    let used = [
-        toml(toml::to_string(&member.data))?,
-        toml(toml::to_string(&member.model))?,
-        toml(toml::to_string(&member.train))?,
-    ];
+    let mut data = toml::Table::try_from(&member.data).map_err(name_error)?;
+    // So does the first fold: members had these names before there were others.
+    if member.data.fold == 0 {
+        data.remove("fold");
+    }
+    let used = [toml::to_string(&data), toml::to_string(&member.model), toml::to_string(&member.train)];
+    let used: Vec<String> = used.into_iter().collect::<Result<_, _>>().map_err(name_error)?;
     let name = format!("seed-{}-{}", member.train.seed, fingerprint(used.iter().map(String::as_str)));
     Ok(members.join(name))
 }
@@ -140,6 +142,9 @@ mod tests {
         config.learn.steps += 1;
         config.eval.beam += 1;
         assert_eq!(folders(&config)[0], first);
+        let mut other_fold = config.clone();
+        other_fold.data.fold = 1;
+        assert_ne!(folders(&other_fold)[0], first);
         config.train.steps += 1;
         assert_ne!(folders(&config)[0], first);
         assert_eq!(member_config(&config, 0).learn.objective, None);
