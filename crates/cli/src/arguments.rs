@@ -144,16 +144,16 @@ pub(crate) struct TrainArguments {
     /// Resume the run in the folder, with the settings stored in it.
     #[arg(long, conflicts_with_all = ["experiment", "set", "tune"])]
     pub(crate) resume: bool,
-    /// Choose learn.weight among these first: train with each on part of the labeled examples, compare on the rest
-    /// (100, or half of them if there are fewer than 200), then train on all of them with the best weight. The same
-    /// command resumes interrupted tuning.
+    /// Choose learn.weight among these first (0.1, 0.3, 0.5 and 1 if none are given): train with each on part of the
+    /// labeled examples, compare on the rest (100, or half of them if there are fewer than 200), then train on all of them
+    /// with the best weight. The same command resumes interrupted tuning.
     #[arg(
         long,
         value_name = "WEIGHTS",
         value_delimiter = ',',
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "0.1,0.3,1"
+        default_missing_value = "0.1,0.3,0.5,1"
     )]
     pub(crate) tune: Option<Vec<f64>>,
     /// Folder of the ensemble's members (learn.ensemble); in the run folder if not given. Runs that differ only in their

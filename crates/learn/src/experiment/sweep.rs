@@ -116,7 +116,8 @@ impl Sweep {
                 return Err(error(format!("the cell {} is there twice", cell.name)));
             }
             let name = || cell.name.clone();
-            let config = cell.config().map_err(|source| SweepError::Cell { cell: name(), source })?;
+            let config = cell.config().and_then(|config| config.check_consistency().map(|()| config));
+            let config = config.map_err(|source| SweepError::Cell { cell: name(), source })?;
             if let Some(objective) = &config.learn.objective {
                 objectives::named(objective)
                     .map_err(|source| SweepError::Objective { cell: name(), source })?;

@@ -1,8 +1,10 @@
 //! The settings of an experiment.
 
 mod checks;
+mod influence;
 mod reading;
 
+pub use influence::{DifferingSetting, IgnoredSetting};
 pub use reading::{ConfigError, ReadConfig, RenamedSetting, rename_settings};
 
 use serde::{Deserialize, Serialize};
@@ -81,6 +83,16 @@ pub enum HeldOut {
     /// The first of the unlabeled examples, which leaves the number of labels as it is. Their questions stay among the
     /// unlabeled ones.
     Rest,
+}
+
+impl HeldOut {
+    /// Returns the name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            HeldOut::Labeled => "labeled",
+            HeldOut::Rest => "rest",
+        }
+    }
 }
 
 impl DataConfig {
