@@ -1,9 +1,10 @@
 //! Reports about runs.
 //!
 //! A [`Report`] is read from run folders and nothing else: it needs no dataset, no model and no database. Runs that differ
-//! only in split and seed form a [`Group`]. Groups are compared with training on the labels only and with the paper's
+//! only in split, fold and seed form a [`Group`]. Groups are compared with training on the labels only and with the paper's
 //! tables ([`PaperComparison`]), and each has its training curves, its calibration and an analysis of its errors. All figures
-//! are computed once, here; the modules that write text only format them.
+//! are computed once, here; the modules that write text only format them. An [`ExperimentComparison`] compares experiments that
+//! were trained with the same seeds and evaluated on the same held-out questions.
 //!
 //! The key decision is that **the same runs give the same report**, byte for byte: the bootstrap has a fixed seed, and
 //! nothing depends on the clock.
@@ -23,6 +24,7 @@ mod comparison;
 mod curves;
 mod error;
 mod errors;
+mod experiments;
 mod groups;
 mod html;
 mod markdown;
@@ -41,6 +43,9 @@ pub use comparison::{ComparisonCell, ComparisonRow, PaperComparison};
 pub use curves::{Curve, TrainingCurves};
 pub use error::ReportError;
 pub use errors::{ErrorAnalysis, PredictionKind, QuestionSubset, WrongQuestion};
+pub use experiments::{
+    ComparedDomain, DomainResult, ExperimentComparison, ExperimentResult, ExperimentRuns, PairedResult,
+};
 pub use groups::{Gain, Group, MeanAccuracy};
 pub use run_line::RunLine;
 

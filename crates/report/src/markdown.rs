@@ -35,7 +35,7 @@ pub(crate) fn write(report: &Report) -> String {
 }
 
 /// Writes a table below a heading of a level.
-fn write_table(text: &mut String, table: &TextTable, level: usize) {
+fn write_table(text: &mut String, table: &TextTable<'_>, level: usize) {
     let _ = write!(text, "\n{} {}\n\n", "#".repeat(level), escaped(&table.title));
     let _ = writeln!(text, "| {} |", table.headings.join(" | "));
     let alignment = |column| if column < table.text_columns { "---" } else { "---:" };

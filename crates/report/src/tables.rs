@@ -1,13 +1,17 @@
 //! The tables of a report as text. The modules for terminal, Markdown and HTML only lay them out.
 
-use crate::{ComparisonCell, ComparisonRow, ErrorAnalysis, Group, MeanAccuracy, PaperComparison, Report};
+use crate::bootstrap::Interval;
+use crate::{
+    ComparisonCell, ComparisonRow, ErrorAnalysis, ExperimentComparison, ExperimentResult, Group,
+    MeanAccuracy, PairedResult, PaperComparison, Report,
+};
 
 /// A table. Its first columns are text, aligned left; the others are numbers, aligned right.
-pub(crate) struct TextTable {
+pub(crate) struct TextTable<'h> {
     pub(crate) title: String,
     /// The number of columns that are text.
     pub(crate) text_columns: usize,
-    pub(crate) headings: Vec<&'static str>,
+    pub(crate) headings: Vec<&'h str>,
     pub(crate) rows: Vec<Vec<TableCell>>,
     /// Remarks below the table.
     pub(crate) notes: Vec<String>,
@@ -102,7 +106,7 @@ pub(crate) fn summary(report: &Report) -> String {
 }
 
 /// Returns the table of accuracies, a row for each group.
-pub(crate) fn accuracies(report: &Report) -> TextTable {
+pub(crate) fn accuracies(report: &Report) -> TextTable<'static> {
     let has_gains = report.groups.iter().any(|group| group.over_labels_only.is_some());
     let mut headings = GROUP_HEADINGS.to_vec();
     headings.push("accuracy");
@@ -173,7 +177,7 @@ pub(crate) const COMPARISON: &str = "Comparison with the paper";
 pub(crate) const GAIN: &str = "gain over lower bound";
 
 /// Returns the table of a comparison, with three lines for each of its rows.
-pub(crate) fn comparison(comparison: &PaperComparison) -> TextTable {
+pub(crate) fn comparison(comparison: &PaperComparison) -> TextTable<'static> {
     let mut headings = vec!["", ""];
     headings.extend(comparison.headings());
     let has_gain = comparison.has_gain();
@@ -213,7 +217,7 @@ pub(crate) fn comparison(comparison: &PaperComparison) -> TextTable {
 }
 
 /// Returns the table of the diagnostics of training at its start and its end, if some group learned from unlabeled questions.
-pub(crate) fn training(report: &Report) -> Option<TextTable> {
+pub(crate) fn training(report: &Report) -> Option<TextTable<'static>> {
     let ends = |curve: &[(f64, f64)]| match (curve.first(), curve.last()) {
         (Some((_, first)), Some((_, last))) => format!("{first:.2} → {last:.2}"),
         _ => NO_VALUE.to_owned(),
@@ -243,7 +247,7 @@ pub(crate) fn training(report: &Report) -> Option<TextTable> {
 }
 
 /// Returns the table of calibration, if some group has predictions.
-pub(crate) fn calibration(report: &Report) -> Option<TextTable> {
+pub(crate) fn calibration(report: &Report) -> Option<TextTable<'static>> {
     let row = |group: &Group| {
         let calibration = group.calibration.as_ref()?;
         let error = percent(calibration.expected_error);
@@ -271,7 +275,7 @@ pub(crate) fn calibration(report: &Report) -> Option<TextTable> {
 }
 
 /// Returns the tables of the errors of a group.
-pub(crate) fn errors(errors: &ErrorAnalysis) -> Vec<TextTable> {
+pub(crate) fn errors(errors: &ErrorAnalysis) -> Vec<TextTable<'static>> {
     let table = |title: &str, headings: &[&'static str], text_columns, rows: Vec<Vec<String>>| TextTable {
         title: title.to_owned(),
         text_columns,
@@ -310,4 +314,66 @@ pub(crate) fn errors(errors: &ErrorAnalysis) -> Vec<TextTable> {
     }
     tables.retain(|table| !table.rows.is_empty());
     tables
+}
+
+/// Returns the tables of a comparison of experiments: their accuracies, and their differences to the first.
+pub(crate) fn experiments(comparison: &ExperimentComparison) -> [TextTable<'_>; 2] {
+    let domains = &comparison.domains;
+    let has_average = domains.len() > 1;
+    let mut headings = vec!["experiment"];
+    headings.extend(domains.iter().map(|domain| domain.name.as_str()));
+    headings.extend(has_average.then_some("average"));
+    let row = |experiment: &ExperimentResult, cell: fn(&PairedResult) -> TableCell| -> Vec<TableCell> {
+        let average = has_average.then_some(&experiment.average);
+        let cells = experiment.domains.iter().map(|domain| &domain.result).chain(average).map(cell);
+        std::iter::once(experiment.name.as_str().into()).chain(cells).collect()
+    };
+    let table = |title: String, rows: Vec<Vec<TableCell>>, notes: Vec<String>| TextTable {
+        title,
+        text_columns: 1,
+        headings: headings.clone(),
+        rows,
+        notes,
+    };
+    let all = comparison.experiments.iter();
+    let accuracies = all.clone().map(|experiment| row(experiment, |result| accuracy(result.accuracy).into()));
+    let differences =
+        all.clone().skip(1).map(|experiment| row(experiment, |result| difference(result.over_first)));
+    let first = all.clone().next().map_or("", |first| &first.name);
+    let questions: Vec<String> =
+        domains.iter().map(|domain| format!("{} {}", domain.name, domain.questions)).collect();
+    let over_seeds = match comparison.seeds {
+        1 => "one seed".to_owned(),
+        seeds => format!("the mean and the standard deviation over {seeds} seeds"),
+    };
+    let are_same = domains.iter().all(|domain| domain.same_questions) && comparison.seeds > 1;
+    let which = if are_same { ", the same for every seed" } else { "" };
+    let resampled = match comparison.seeds {
+        1 => "It does not account for other seeds.",
+        _ => "Seeds and questions are resampled; domains are not.",
+    };
+    [
+        table(
+            "Accuracy on held-out training questions".to_owned(),
+            accuracies.collect(),
+            vec![
+                format!("Accuracy in percent: {over_seeds}."),
+                format!("Questions per seed{which}: {}.", questions.join(", ")),
+            ],
+        ),
+        table(
+            format!("Difference to {first}"),
+            differences.collect(),
+            vec![format!(
+                "In percentage points, with a 95 % confidence interval: a bootstrap paired by question. {resampled}"
+            )],
+        ),
+    ]
+}
+
+/// Returns a difference with its interval.
+fn difference(difference: Option<Interval>) -> TableCell {
+    difference.map_or(NO_VALUE.into(), |difference| {
+        TableCell::with_detail(signed(difference.difference), interval(difference.low, difference.high))
+    })
 }

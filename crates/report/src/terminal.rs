@@ -39,7 +39,16 @@ pub(crate) fn write(report: &Report) -> String {
     text
 }
 
-fn write_table(text: &mut String, table: &TextTable) {
+/// Returns tables as text.
+pub(crate) fn write_tables(tables: &[TextTable<'_>]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        write_table(&mut text, table);
+    }
+    text.trim_start().to_owned()
+}
+
+fn write_table(text: &mut String, table: &TextTable<'_>) {
     let rows: Vec<Vec<String>> = table
         .rows
         .iter()

@@ -6,7 +6,7 @@ use crate::{ComparisonCell, ComparisonRow, Group, PaperComparison, Report};
 use maud::{Markup, html};
 
 /// Returns a table with its notes.
-pub(super) fn table(table: &TextTable) -> Markup {
+pub(super) fn table(table: &TextTable<'_>) -> Markup {
     let row = |cells: Vec<Markup>| html! { tr { @for cell in &cells { (cell) } } };
     let rows: Vec<Markup> = rows(table).into_iter().map(row).collect();
     html! { (frame(&table.headings, table.text_columns, &rows)) (notes(&table.notes)) }
@@ -16,7 +16,7 @@ pub(super) fn table(table: &TextTable) -> Markup {
 const MOST_ROWS: usize = 12;
 
 /// Returns a table that is folded if it is long.
-pub(super) fn folded(table: &TextTable) -> Markup {
+pub(super) fn folded(table: &TextTable<'_>) -> Markup {
     let whole = self::table(table);
     html! {
         @if table.rows.len() <= MOST_ROWS { (whole) }
@@ -48,7 +48,7 @@ fn notes(notes: &[String]) -> Markup {
 
 /// Returns the cells of the rows. The leading text cells that repeat those of the row above are hidden; the last text cell
 /// is always visible.
-fn rows(table: &TextTable) -> Vec<Vec<Markup>> {
+fn rows(table: &TextTable<'_>) -> Vec<Vec<Markup>> {
     let mut above: &[TableCell] = &[];
     let mut rows = Vec::with_capacity(table.rows.len());
     for cells in &table.rows {
