@@ -23,10 +23,7 @@ impl Division {
     /// them: a method that learns from unlabeled questions loses none of them, and nobody sees their programs.
     pub(crate) fn new(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
         let Examples { mut train, test, .. } = examples;
-        let labeled = (train.len() as f64 * config.fraction).floor() as usize;
-        if labeled == 0 {
-            return Err(TaskError::NoExamples { fraction: config.fraction, examples: train.len() });
-        }
+        let labeled = labeled_examples(config, train.len())?;
         let mut unlabeled = train.split_off(labeled);
         let evaluated = match (config.held_out, config.held_out_from) {
             (0, _) => test,
@@ -42,6 +39,14 @@ impl Division {
         };
         unlabeled.shrink_to_fit();
         Ok(Division { labeled: train, unlabeled, evaluated })
+    }
+}
+
+/// Returns how many training examples are labeled, before some of them are held out.
+pub(crate) fn labeled_examples(config: &DataConfig, examples: usize) -> Result<usize, TaskError> {
+    match (examples as f64 * config.fraction).floor() as usize {
+        0 => Err(TaskError::NoExamples { fraction: config.fraction, examples }),
+        labeled => Ok(labeled),
     }
 }
 
