@@ -207,10 +207,13 @@ fn check_report(calendar: &SmallCalendar) {
     assert!(calendar.read("", "report.md").contains("| calendar | 50 % | sparse |"));
     let lines = calendar.read("", "report.csv");
     assert_eq!(lines.lines().count(), 5, "{lines}");
-    assert!(lines.contains("\n\"small,objective=sparse,seed=1\",calendar,0.5,0,0,1,sparse,,12,"), "{lines}");
+    assert!(
+        lines.contains("\n\"small,objective=sparse,seed=1\",calendar,0.5,0,0,1,sparse,ours,none,,12,"),
+        "{lines}"
+    );
     let report = succeed(&mut command(&["report", &cells, "--json"]));
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
-    assert_eq!(report["groups"][1]["over_labels_only"]["questions"], 12);
+    assert_eq!(report["groups"][1]["over_lower_bound"]["questions"], 12);
     let no_run = command(&["report", &calendar.argument("data")]).output().unwrap();
     assert!(stderr(&no_run).contains("is neither a run"), "{}", stderr(&no_run));
 }

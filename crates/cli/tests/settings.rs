@@ -64,6 +64,40 @@ fn the_fallback_and_dropout_of_search_change_training() {
 }
 
 #[test]
+fn a_run_has_the_grammar_of_its_settings_and_is_not_opened_or_resumed_with_the_other() {
+    let calendar = SmallCalendar::new();
+    let rules = |run: &str| -> serde_json::Value {
+        let grammar: serde_json::Value = serde_json::from_str(&calendar.read(run, "grammar.json")).unwrap();
+        grammar["rules"].clone()
+    };
+    for (grammar, other, rule) in [("typed", "signatures", "instances"), ("signatures", "typed", "filter/3")]
+    {
+        succeed(&mut calendar.train(grammar, &["train.steps=40", &format!("data.grammar={grammar}")]));
+        assert!(rules(grammar).as_array().unwrap().contains(&rule.into()), "{}", rules(grammar));
+        let run = calendar.argument(grammar);
+        let resume = ["train", "--resume", "--out", &run];
+        let commands = [&["ask", &run, "meetings with bob"][..], &["eval", &run], &resume];
+        for arguments in commands {
+            succeed(&mut command(arguments));
+        }
+        let config = calendar.read(grammar, "config.toml");
+        let [own, foreign] = [grammar, other].map(|name| format!("\ngrammar = \"{name}\"\n"));
+        assert!(config.contains(&own), "{config}");
+        std::fs::write(calendar.path(grammar).join("config.toml"), config.replace(&own, &foreign)).unwrap();
+        let expected =
+            format!("grammar.json: its rules are not those of data.grammar = \"{other}\"; restore");
+        for arguments in commands {
+            let output = command(arguments).output().unwrap();
+            assert!(!output.status.success(), "{arguments:?} succeeded");
+            assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+        }
+    }
+    succeed(&mut calendar.train("default", &["train.steps=40"]));
+    assert_eq!(calendar.read("default", "metrics.jsonl"), calendar.read("typed", "metrics.jsonl"));
+    assert_ne!(calendar.read("signatures", "metrics.jsonl"), calendar.read("typed", "metrics.jsonl"));
+}
+
+#[test]
 fn settings_with_old_names_are_read_with_a_note() {
     let calendar = SmallCalendar::new();
     std::fs::write(calendar.path("old.toml"), "[learn]\nnoise = false\n").unwrap();

@@ -10,13 +10,35 @@ use xpr_lang::{Derivation, Environment, Language, Program};
 #[test]
 #[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
 fn every_program_is_the_same_after_text_to_actions_and_back() {
+    let typed = check_every_program(&LambdaDcs::new());
+    let signatures = check_every_program(&LambdaDcs::from_signatures());
+    for (name, programs) in [("typed", &typed), ("signatures", &signatures)] {
+        let actions: usize = programs.iter().map(|program| program.actions).sum();
+        eprintln!("{name}: {:.2} actions per program", actions as f64 / programs.len() as f64);
+    }
+    // The grammar has no influence on the length in the authors' units.
+    for (typed, signatures) in typed.iter().zip(&signatures) {
+        assert_eq!(typed.length, signatures.length, "{}", typed.text);
+        assert!(typed.actions <= signatures.actions, "{}", typed.text);
+    }
+}
+
+/// A program of the benchmark as a grammar writes it.
+struct WrittenProgram {
+    text: String,
+    /// The number of actions.
+    actions: usize,
+    /// The length in the authors' units.
+    length: usize,
+}
+
+fn check_every_program(language: &LambdaDcs) -> Vec<WrittenProgram> {
     let folder = std::env::var_os("XPR_DATA")
         .expect("set XPR_DATA to the folder of the benchmark data, see CONTRIBUTING.md");
     // Tests run in the folder of their crate, but a relative path is relative to the workspace.
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
     let data = Overnight::open(&folder).unwrap();
-    let language = LambdaDcs::new();
-    let (mut count, mut actions) = (0, 0);
+    let mut programs = Vec::new();
     for domain in overnight::WORLDS {
         let world = overnight::world(domain).unwrap();
         let phrases: Vec<SymbolPhrase> = data
@@ -25,7 +47,7 @@ fn every_program_is_the_same_after_text_to_actions_and_back() {
             .into_iter()
             .map(|entry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase })
             .collect();
-        let environment = KnowledgeBaseEnvironment::new(&world, &language, &phrases);
+        let environment = KnowledgeBaseEnvironment::new(&world, language, &phrases);
         let grammar = language.signatures().grammar(environment.items()).unwrap();
         let mut runner = Runner::new(&world, Limits::default());
         for part in [OvernightPart::Train, OvernightPart::Test] {
@@ -53,11 +75,14 @@ fn every_program_is_the_same_after_text_to_actions_and_back() {
                 let written = language.write(&program, &grammar, &environment);
                 assert_eq!(language.read(&written, &grammar, &environment).unwrap(), program, "{text}");
                 assert_eq!(runner.execute(text), runner.execute(&written), "{text}\n{written}");
-                count += 1;
-                actions += program.actions().len();
+                programs.push(WrittenProgram {
+                    text: written,
+                    actions: program.actions().len(),
+                    length: language.length(&program),
+                });
             }
         }
     }
-    assert_eq!(count, 10_942 + 2_740);
-    eprintln!("{:.2} actions per program", actions as f64 / count as f64);
+    assert_eq!(programs.len(), 10_942 + 2_740);
+    programs
 }

@@ -1,7 +1,9 @@
 //! Random programs on knowledge bases: every run ends within its limits and has an outcome.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::sync::OnceLock;
 use xpr_exec::{
     Executor, KnowledgeBase, KnowledgeBaseEnvironment, Limits, Outcome, Runner, SymbolPhrase, overnight,
@@ -12,6 +14,25 @@ use xpr_lang::{Action, Derivation, Environment, Grammar, Language, Program};
 fn worlds() -> &'static [KnowledgeBase] {
     static WORLDS: OnceLock<Vec<KnowledgeBase>> = OnceLock::new();
     WORLDS.get_or_init(|| overnight::WORLDS.into_iter().filter_map(overnight::world).collect())
+}
+
+/// Returns lambda-DCS with each of its grammars: the typed one, and that of the signatures.
+fn languages() -> &'static [LambdaDcs; 2] {
+    static LANGUAGES: OnceLock<[LambdaDcs; 2]> = OnceLock::new();
+    LANGUAGES.get_or_init(|| [LambdaDcs::new(), LambdaDcs::from_signatures()])
+}
+
+/// Returns the environment of a world, with a literal of each kind.
+fn environment(world: &KnowledgeBase, language: &LambdaDcs) -> KnowledgeBaseEnvironment {
+    let phrases = [
+        "( number 2 )",
+        "( number 3 en.inch )",
+        "( number 3 en.hour )",
+        "( date 2004 -1 -1 )",
+        "( time 10 0 )",
+    ]
+    .map(|symbol| SymbolPhrase { symbol: symbol.into(), phrase: symbol.into() });
+    KnowledgeBaseEnvironment::new(world, language, &phrases)
 }
 
 /// Returns a program of the grammar. The actions are chosen by `choices`, and after the last of them so that the program
@@ -41,19 +62,17 @@ fn random_program(grammar: &Grammar, choices: &[u32]) -> Program {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(800))]
 
     /// Program → text → program is the identity for every program of the grammar, and running one does not panic.
     #[test]
     fn programs_of_the_grammar_are_read_back_from_their_text(
         world in 0..8usize,
+        language in 0..2usize,
         choices in prop::collection::vec(any::<u32>(), 0..40),
     ) {
-        let world = &worlds()[world];
-        let language = LambdaDcs::new();
-        let phrases = ["( number 2 )", "( number 3 en.inch )", "( date 2004 -1 -1 )", "( time 10 0 )"]
-            .map(|symbol| SymbolPhrase { symbol: symbol.into(), phrase: symbol.into() });
-        let environment = KnowledgeBaseEnvironment::new(world, &language, &phrases);
+        let (world, language) = (&worlds()[world], &languages()[language]);
+        let environment = environment(world, language);
         let grammar = language.signatures().grammar(environment.items()).unwrap();
         let program = random_program(&grammar, &choices);
         let text = language.write(&program, &grammar, &environment);
@@ -161,6 +180,90 @@ fn absurd_form() -> impl Strategy<Value = String> {
 }
 
 #[test]
+fn the_grammar_of_signatures_leaves_to_execution_what_the_typed_one_excludes() {
+    let meetings = "( call SW.getProperty ( call SW.singleton en.meeting ) ( string !type ) )";
+    // Each program with the outcome of running it, and whether the typed grammar writes it.
+    let cases = [
+        ("( call SW.filter M ( string is_important ) )", "value", true),
+        ("( call SW.filter M ( string location ) )", "type-error", false),
+        ("( call SW.filter M ( string location ) ( string = ) en.location.greenberg_cafe )", "value", true),
+        // The typed grammar does not know that this is wrong either.
+        ("( call SW.filter M ( string location ) ( string = ) en.person.alice )", "type-error", true),
+        ("( call SW.filter M ( string attendee ) ( string < ) en.person.alice )", "type-error", false),
+        ("( call SW.filter M ( string start_time ) ( string < ) ( time 10 0 ) )", "value", false),
+        ("( call SW.filter M ( string start_time ) ( string = ) )", "type-error", false),
+        ("( call SW.superlative M ( string max ) ( string location ) )", "type-error", false),
+        (
+            "( call SW.superlative M ( string max ) ( call SW.ensureNumericProperty ( string length ) ) )",
+            "value",
+            true,
+        ),
+        ("( call SW.superlative M ( string sum ) ( string length ) )", "value", false),
+        ("( call SW.superlative M ( string max ) ( string length ) M )", "type-error", false),
+        ("( call SW.countSuperlative M ( string max ) ( string length ) )", "type-error", false),
+        ("( call SW.countComparative M ( string attendee ) ( string >= ) ( number 2 ) )", "value", true),
+        ("( call SW.countComparative M ( string attendee ) ( string != ) ( number 2 ) )", "error", false),
+        (
+            "( call SW.getProperty M ( call SW.ensureNumericProperty ( string location ) ) )",
+            "type-error",
+            false,
+        ),
+        (
+            "( call SW.getProperty M ( call SW.reverse ( call SW.reverse ( string location ) ) ) )",
+            "value",
+            false,
+        ),
+        ("( call SW.ensureNumericEntity M )", "type-error", false),
+        ("( call SW.aggregate ( string max ) ( call SW.getProperty M ( string length ) ) )", "error", false),
+        ("( call SW.concat ( time 10 0 ) ( time 10 0 ) )", "error", true),
+        ("( call .size M )", "value", true),
+    ];
+    let calendar = &worlds()[2];
+    let [typed, signatures] = languages();
+    for (program, expected, is_typed) in cases {
+        let text = format!("( call SW.listValue {} )", program.replace('M', meetings));
+        let outcome = Runner::new(calendar, Limits::default()).execute(&text);
+        assert_eq!(outcome.grade(), expected, "{text}\n{outcome:?}");
+        for (language, is_covered) in [(typed, is_typed), (signatures, true)] {
+            let environment = environment(calendar, language);
+            let grammar = language.signatures().grammar(environment.items()).unwrap();
+            let read = language.read(&text, &grammar, &environment);
+            assert_eq!(read.is_ok(), is_covered, "{text}\n{read:?}");
+            if let Ok(program) = read {
+                assert_eq!(language.write(&program, &grammar, &environment), text);
+            }
+        }
+    }
+}
+
+#[test]
+fn more_programs_of_the_typed_grammar_execute() {
+    const PROGRAMS: usize = 2000;
+    let [typed, signatures] = languages().each_ref().map(|language| {
+        let mut random = TestRunner::deterministic();
+        let choices = prop::collection::vec(any::<u32>(), 40);
+        let mut executed = 0;
+        for world in worlds() {
+            let environment = environment(world, language);
+            let grammar = language.signatures().grammar(environment.items()).unwrap();
+            let mut runner = Runner::new(world, Limits::default());
+            for _ in 0..PROGRAMS {
+                let program = random_program(&grammar, &choices.new_tree(&mut random).unwrap().current());
+                let text = language.write(&program, &grammar, &environment);
+                executed += usize::from(runner.execute(&text).executes());
+            }
+        }
+        executed as f64 / (PROGRAMS * worlds().len()) as f64
+    });
+    eprintln!(
+        "random programs that execute: {:.1} % (typed), {:.1} % (signatures)",
+        100.0 * typed,
+        100.0 * signatures
+    );
+    assert!(signatures < typed);
+}
+
+#[test]
 fn runaway_programs_are_stopped() {
     let calendar = &worlds()[2];
     let mut runner = Runner::new(calendar, Limits::default());
@@ -231,8 +334,9 @@ fn a_knowledge_base_without_types_has_a_grammar() {
         runner.execute("( call SW.domain ( string p ) )"),
         Outcome::RuntimeError("there is no entity en.a".into())
     );
-    let environment = KnowledgeBaseEnvironment::new(&world, &LambdaDcs::new(), &[]);
     // Programs can use the domain of a property.
-    let grammar = LambdaDcs::new().signatures().grammar(environment.items());
-    assert!(grammar.is_ok());
+    for language in languages() {
+        let environment = KnowledgeBaseEnvironment::new(&world, language, &[]);
+        assert!(language.signatures().grammar(environment.items()).is_ok());
+    }
 }

@@ -1,13 +1,17 @@
 //! The paired bootstrap: a confidence interval of a difference in accuracy.
 //!
-//! Two parsers are asked the same questions. `d_q` is the difference of their accuracies on question q (a mean over seeds
-//! and splits). Questions are resampled with replacement many times; the middle 95 % of the mean differences are the
-//! interval. It accounts for the choice of test questions, but not for other seeds or splits.
+//! Two parsers are asked the same questions, in one or several pairs of runs (splits and seeds). `d_rq` is the difference of
+//! their accuracies on question q in pair r, and the difference is the mean over r of the mean over q. A sample draws as many
+//! pairs as there are, and as many questions, both with replacement; the middle 95 % of the samples are the interval. All pairs
+//! of a sample have the same questions: runs that are asked the same questions are not independent, and drawing questions
+//! anew for each would make the interval too narrow.
 //!
-//! With several domains, questions are resampled within each and the domains' means are averaged, as in the paper's tables.
+//! With several domains, runs and questions are drawn within each and the domains' means are averaged, as in the paper's
+//! tables. With one pair the interval accounts for the choice of questions only. With two or three, it understates how much
+//! runs differ.
 //!
-//! [`nested`] is for experiments that were trained with the same seeds. It also resamples the seeds, so its interval accounts
-//! for other seeds too.
+//! [`Resampled::of_seeds`] is for experiments that were trained with the same seeds in every domain. Seeds may have different
+//! questions there, as the folds of held-out questions do.
 
 use serde::Serialize;
 use xpr_random::Random;
@@ -23,110 +27,180 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The number of times questions are resampled.
+impl Interval {
+    /// Returns whether zero is outside of the interval.
+    pub fn excludes_zero(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+/// The number of samples.
 const SAMPLES: usize = 10_000;
 const SEED: u64 = 20_210_607;
 
-/// Returns the mean difference and its 95 % confidence interval. `domains` has the differences of each domain, question by
-/// question. Returns nothing if there is no domain or one of them has no questions.
-pub fn paired(domains: &[Vec<f64>]) -> Option<Interval> {
-    if domains.is_empty() || domains.iter().any(Vec::is_empty) {
-        return None;
-    }
-    let over_domains = |total: f64| total / domains.len() as f64;
-    let difference = over_domains(domains.iter().map(|values| mean(values)).sum());
-    let resampled = |sample: usize| {
-        let random = Random::new(SEED).stream(sample as u64);
-        let mut total = 0.0;
-        for (domain, values) in domains.iter().enumerate() {
-            total += resampled_mean(values, random.stream(domain as u64));
-        }
-        over_domains(total)
-    };
-    Some(interval(difference, resampled))
+/// A difference and its samples.
+#[derive(Clone, Debug)]
+pub struct Resampled {
+    difference: f64,
+    samples: Vec<f64>,
 }
 
-/// The differences between two experiments on a domain.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SeededDifferences {
-    /// For each seed, the difference of the two parsers with that seed, question by question.
-    pub seeds: Vec<Vec<f64>>,
-    /// Whether all seeds were evaluated on the same questions, in the same order.
-    pub same_questions: bool,
-}
-
-/// Returns the mean difference and its 95 % confidence interval, if the domains have the same seeds and each seed has
-/// questions.
-///
-/// Seeds are resampled with replacement, the same for all domains. For each drawn seed and each domain, questions are
-/// resampled. If all seeds of a domain have the same questions, they are resampled once for all of them: seeds then say
-/// nothing more about the choice of questions. Domains are not resampled.
-pub fn nested(domains: &[SeededDifferences]) -> Option<Interval> {
-    let seeds = domains.first()?.seeds.len();
-    let is_complete = |domain: &SeededDifferences| {
-        let lengths = || domain.seeds.iter().map(Vec::len);
-        let is_paired = !domain.same_questions || lengths().all(|length| Some(length) == lengths().next());
-        domain.seeds.len() == seeds && lengths().all(|length| length > 0) && is_paired
-    };
-    if seeds == 0 || !domains.iter().all(is_complete) {
-        return None;
-    }
-    let mean_over_seeds = |domain: &SeededDifferences| {
-        domain.seeds.iter().map(|values| mean(values)).sum::<f64>() / seeds as f64
-    };
-    let difference = domains.iter().map(mean_over_seeds).sum::<f64>() / domains.len() as f64;
-    let resampled = |sample: usize| {
-        let random = Random::new(SEED).stream(sample as u64);
-        let mut total = 0.0;
-        for (index, domain) in domains.iter().enumerate() {
-            let of_domain = random.stream(index as u64);
-            for draw in 0..seeds {
-                let questions = if domain.same_questions { 0 } else { draw as u64 };
-                let values = &domain.seeds[random.below(draw as u64, seeds)];
-                total += resampled_mean(values, of_domain.stream(questions));
+impl Resampled {
+    /// Resamples the differences on a domain. `pairs` has the differences of each pair of runs, question by question, and
+    /// nothing for a question that the pair was not asked. Random numbers depend on the name of the domain. Returns nothing if
+    /// there is no pair, or one without questions.
+    ///
+    /// # Panics
+    /// If pairs have different numbers of questions.
+    pub fn new(domain: &str, pairs: &[Vec<Option<f64>>]) -> Option<Resampled> {
+        let questions = pairs.first()?.len();
+        assert!(pairs.iter().all(|pair| pair.len() == questions), "pairs have a place for each question");
+        let all_once = vec![1; questions];
+        let means: Vec<f64> =
+            pairs.iter().map(|pair| weighted_mean(pair, &all_once)).collect::<Option<_>>()?;
+        let random = Random::new(SEED).stream(number_of(domain));
+        let sample = |sample: usize| {
+            let random = random.stream(sample as u64);
+            let (of_pairs, of_questions) = (random.stream(0), random.stream(1));
+            let mut counts = vec![0; questions];
+            for position in 0..questions {
+                counts[of_questions.below(position as u64, questions)] += 1;
             }
+            let draw = |position: usize| {
+                let pair = of_pairs.below(position as u64, pairs.len());
+                weighted_mean(&pairs[pair], &counts).unwrap_or(means[pair])
+            };
+            mean((0..pairs.len()).map(draw))
+        };
+        Some(Resampled {
+            difference: mean(means.iter().copied()),
+            samples: (0..SAMPLES).map(sample).collect(),
+        })
+    }
+
+    /// Resamples the differences of two experiments on a domain. `seeds` has the differences of each seed, question by question.
+    /// Returns nothing if there is no seed, or one without questions.
+    ///
+    /// A sample draws as many seeds as there are, the same in every domain, and questions for each drawn seed. If all seeds were
+    /// asked the same questions, these are drawn once for all of them.
+    ///
+    /// # Panics
+    /// If seeds that were asked the same questions have different numbers of them.
+    pub fn of_seeds(domain: &str, seeds: &[Vec<f64>], same_questions: bool) -> Option<Resampled> {
+        if seeds.is_empty() || seeds.iter().any(Vec::is_empty) {
+            return None;
         }
-        total / (domains.len() * seeds) as f64
-    };
-    Some(interval(difference, resampled))
+        let is_paired = seeds.iter().all(|values| values.len() == seeds[0].len());
+        assert!(is_paired || !same_questions, "the same questions are as many");
+        let sample = |sample: usize| {
+            let of_seeds = Random::new(SEED).stream(sample as u64);
+            let of_questions = of_seeds.stream(number_of(domain));
+            let draw = |position: usize| {
+                let values = &seeds[of_seeds.below(position as u64, seeds.len())];
+                let random = of_questions.stream(if same_questions { 0 } else { position as u64 });
+                mean((0..values.len()).map(|place| values[random.below(place as u64, values.len())]))
+            };
+            mean((0..seeds.len()).map(draw))
+        };
+        Some(Resampled {
+            difference: mean(seeds.iter().map(|values| mean(values.iter().copied()))),
+            samples: (0..SAMPLES).map(sample).collect(),
+        })
+    }
+
+    /// Returns the average over domains, or nothing if there is none. Each domain has the same weight.
+    pub fn average(domains: &[&Resampled]) -> Option<Resampled> {
+        let average =
+            |value: &dyn Fn(&Resampled) -> f64| mean(domains.iter().map(|resampled| value(resampled)));
+        (!domains.is_empty()).then(|| Resampled {
+            difference: average(&|resampled| resampled.difference),
+            samples: (0..SAMPLES).map(|index| average(&|resampled| resampled.samples[index])).collect(),
+        })
+    }
+
+    /// Returns the difference and its 95 % confidence interval.
+    pub fn interval(&self) -> Interval {
+        let mut samples = self.samples.clone();
+        samples.sort_by(f64::total_cmp);
+        let quantile = |share: f64| samples[((SAMPLES - 1) as f64 * share).round() as usize];
+        Interval { difference: self.difference, low: quantile(0.025), high: quantile(0.975) }
+    }
 }
 
-/// Returns a difference with the middle 95 % of what `resampled` returns for many samples.
-fn interval(difference: f64, resampled: impl Fn(usize) -> f64) -> Interval {
-    let mut samples: Vec<f64> = (0..SAMPLES).map(resampled).collect();
-    samples.sort_by(f64::total_cmp);
-    let quantile = |share: f64| samples[((SAMPLES - 1) as f64 * share).round() as usize];
-    Interval { difference, low: quantile(0.025), high: quantile(0.975) }
+/// Returns the mean of values that count several times, or nothing if none counts.
+fn weighted_mean(values: &[Option<f64>], counts: &[u32]) -> Option<f64> {
+    let (mut sum, mut total) = (0.0, 0);
+    for (value, count) in values.iter().zip(counts) {
+        if let Some(value) = value {
+            sum += value * f64::from(*count);
+            total += count;
+        }
+    }
+    (total > 0).then(|| sum / f64::from(total))
 }
 
-/// Returns the mean of as many values as there are, drawn with replacement.
-fn resampled_mean(values: &[f64], random: Random) -> f64 {
-    let draw = |position: usize| values[random.below(position as u64, values.len())];
-    (0..values.len()).map(draw).sum::<f64>() / values.len() as f64
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// Returns a number for a name: its FNV-1a hash.
+fn number_of(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn resampled(domain: &str, pairs: &[&[f64]]) -> Resampled {
+        let pairs: Vec<Vec<Option<f64>>> =
+            pairs.iter().map(|pair| pair.iter().map(|value| Some(*value)).collect()).collect();
+        Resampled::new(domain, &pairs).unwrap()
+    }
+
+    fn interval(difference: f64, low: f64, high: f64) -> Interval {
+        Interval { difference, low, high }
+    }
+
     #[test]
-    fn the_intervals_are_those_computed_by_hand() {
+    fn intervals_over_questions_are_those_computed_by_hand() {
         // The sum of four draws from {0, 0, 0, 1} is binomial (4, 1/4): P(≤ 2) = 0.949 and P(≤ 3) = 0.996, so that
         // 97.5 % are at or below 3/4; P(0) = 0.316.
-        let interval = paired(&[vec![0.0, 0.0, 0.0, 1.0]]).unwrap();
-        assert_eq!(interval, Interval { difference: 0.25, low: 0.0, high: 0.75 });
+        assert_eq!(resampled("calendar", &[&[0.0, 0.0, 0.0, 1.0]]).interval(), interval(0.25, 0.0, 0.75));
         // Without variance the interval is a point.
-        let interval = paired(&[vec![0.5; 30]]).unwrap();
-        assert_eq!(interval, Interval { difference: 0.5, low: 0.5, high: 0.5 });
+        assert_eq!(resampled("calendar", &[&[0.5; 30]]).interval(), interval(0.5, 0.5, 0.5));
         // Domains have equal weight, however many questions they have.
-        let interval = paired(&[vec![1.0], vec![0.0; 100]]).unwrap();
-        assert_eq!(interval, Interval { difference: 0.5, low: 0.5, high: 0.5 });
-        assert_eq!(paired(&[]), None);
-        assert_eq!(paired(&[vec![0.0], vec![]]), None);
+        let domains = [resampled("calendar", &[&[1.0]]), resampled("housing", &[&[0.0; 100]])];
+        let average = Resampled::average(&[&domains[0], &domains[1]]).unwrap();
+        assert_eq!(average.interval(), interval(0.5, 0.5, 0.5));
+        assert!(Resampled::average(&[]).is_none());
+        assert!(Resampled::new("calendar", &[]).is_none() && Resampled::new("calendar", &[vec![]]).is_none());
+    }
+
+    #[test]
+    fn intervals_over_runs_are_those_computed_by_hand() {
+        // Two of two equal runs are drawn: both are 1 or both are 0 in a quarter of the samples each.
+        assert_eq!(resampled("calendar", &[&[1.0; 9], &[0.0; 9]]).interval(), interval(0.5, 0.0, 1.0));
+        // In six runs, the mean of six draws from {0, 0, 0, 1, 1, 1} is binomial (6, 1/2): P(0) = 0.016, P(≤ 1) = 0.109.
+        let runs: [&[f64]; 6] = [&[0.0], &[0.0], &[0.0], &[1.0], &[1.0], &[1.0]];
+        let found = resampled("calendar", &runs).interval();
+        assert!((found.low - 1.0 / 6.0).abs() < 1e-9 && (found.high - 5.0 / 6.0).abs() < 1e-9, "{found:?}");
+        // Runs that agree on every question are as one: questions are drawn for all of them together.
+        let questions: &[f64] = &[0.0, 0.0, 0.0, 1.0];
+        assert_eq!(
+            resampled("calendar", &[questions, questions, questions]).interval(),
+            interval(0.25, 0.0, 0.75)
+        );
+    }
+
+    #[test]
+    fn a_pair_counts_by_the_questions_it_was_asked() {
+        // The mean over pairs of 1 and 0, though they were asked three questions and one.
+        let pairs = [vec![Some(1.0), Some(1.0), Some(1.0), None], vec![None, None, None, Some(0.0)]];
+        assert_eq!(Resampled::new("calendar", &pairs).unwrap().interval(), interval(0.5, 0.0, 1.0));
+        assert!(Resampled::new("calendar", &[vec![None, None]]).is_none());
     }
 
     #[test]
@@ -134,61 +208,51 @@ mod tests {
         // 400 questions, half of them +1, half −1: standard error 0.05, so ± 0.098.
         let values: Vec<f64> =
             (0..400).map(|index: usize| if index.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
-        let interval = paired(std::slice::from_ref(&values)).unwrap();
-        assert!(
-            (interval.low + 0.098).abs() < 0.005 && (interval.high - 0.098).abs() < 0.005,
-            "{interval:?}"
-        );
-        assert_eq!(paired(&[values]).unwrap(), interval);
+        let found = resampled("calendar", &[&values]).interval();
+        assert!((found.low + 0.098).abs() < 0.005 && (found.high - 0.098).abs() < 0.005, "{found:?}");
+        assert_eq!(resampled("calendar", &[&values]).interval(), found);
+        assert!(!found.excludes_zero() && interval(1.0, 0.5, 1.5).excludes_zero());
     }
 
-    fn different(seeds: &[&[f64]]) -> SeededDifferences {
-        let seeds = seeds.iter().map(|values| values.to_vec()).collect();
-        SeededDifferences { seeds, same_questions: false }
-    }
-
-    fn assert_interval(domains: &[SeededDifferences], difference: f64, low: f64, high: f64) {
-        let interval = nested(domains).unwrap();
-        let ends = [interval.difference - difference, interval.low - low, interval.high - high];
-        assert!(ends.iter().all(|end| end.abs() < 1e-12), "{interval:?}");
+    /// Checks the interval of the average over domains, which have the differences of their seeds.
+    fn assert_interval_of_seeds(domains: &[&[&[f64]]], same_questions: bool, expected: Interval) {
+        let domain = |(index, seeds): (usize, &&[&[f64]])| {
+            let seeds: Vec<Vec<f64>> = seeds.iter().map(|values| values.to_vec()).collect();
+            Resampled::of_seeds(&format!("domain {index}"), &seeds, same_questions).unwrap()
+        };
+        let domains: Vec<Resampled> = domains.iter().enumerate().map(domain).collect();
+        let found = Resampled::average(&domains.iter().collect::<Vec<_>>()).unwrap().interval();
+        let ends =
+            [found.difference - expected.difference, found.low - expected.low, found.high - expected.high];
+        assert!(ends.iter().all(|end| end.abs() < 1e-12), "{found:?}, expected {expected:?}");
     }
 
     #[test]
     fn seeds_are_resampled_and_domains_are_not() {
+        let assert_interval = |domains: &[&[&[f64]]], expected| {
+            assert_interval_of_seeds(domains, false, expected);
+        };
         // With one seed, only questions vary: binomial (4, 1/4), as above.
-        assert_interval(&[different(&[&[0.0, 0.0, 0.0, 1.0]])], 0.25, 0.0, 0.75);
+        assert_interval(&[&[&[0.0, 0.0, 0.0, 1.0]]], interval(0.25, 0.0, 0.75));
         // Seeds with 0 and 1: the mean of two draws is 0 or 1 with probability 1/4 each.
-        assert_interval(&[different(&[&[0.0], &[1.0]])], 0.5, 0.0, 1.0);
+        assert_interval(&[&[&[0.0], &[1.0]]], interval(0.5, 0.0, 1.0));
         // Three draws from seeds with 0, 0 and 1: P(3 of 3) = 1/27 = 0.037 and P(0) = 0.296.
-        assert_interval(&[different(&[&[0.0; 5], &[0.0; 5], &[1.0; 5]])], 1.0 / 3.0, 0.0, 1.0);
+        assert_interval(&[&[&[0.0; 5], &[0.0; 5], &[1.0; 5]]], interval(1.0 / 3.0, 0.0, 1.0));
         // Domains are fixed.
-        assert_interval(&[different(&[&[0.0; 9]]), different(&[&[1.0]])], 0.5, 0.5, 0.5);
+        assert_interval(&[&[&[0.0; 9]], &[&[1.0]]], interval(0.5, 0.5, 0.5));
         // A seed is drawn for all domains at once: if it is good for one and bad for another, their average is constant.
-        assert_interval(&[different(&[&[0.0], &[1.0]]), different(&[&[1.0], &[0.0]])], 0.5, 0.5, 0.5);
+        assert_interval(&[&[&[0.0], &[1.0]], &[&[1.0], &[0.0]]], interval(0.5, 0.5, 0.5));
+        for seeds in [&[][..], &[vec![0.0], vec![]]] {
+            assert!(Resampled::of_seeds("calendar", seeds, false).is_none(), "{seeds:?}");
+        }
     }
 
     #[test]
     fn questions_that_seeds_share_are_resampled_once() {
         let seed: &[f64] = &[0.0, 0.0, 0.0, 1.0];
         // Eight questions: binomial (8, 1/4) with P(≤ 4) = 0.973 and P(≤ 5) = 0.996.
-        assert_interval(&[different(&[seed, seed])], 0.25, 0.0, 0.625);
+        assert_interval_of_seeds(&[&[seed, seed]], false, interval(0.25, 0.0, 0.625));
         // Four questions, asked twice: binomial (4, 1/4).
-        let same = SeededDifferences { same_questions: true, ..different(&[seed, seed]) };
-        assert_interval(&[same], 0.25, 0.0, 0.75);
-    }
-
-    #[test]
-    fn incomplete_differences_have_no_interval() {
-        let unequal = different(&[&[0.0], &[0.0, 1.0]]);
-        assert!(nested(std::slice::from_ref(&unequal)).is_some());
-        for domains in [
-            vec![],
-            vec![different(&[])],
-            vec![different(&[&[0.0], &[]])],
-            vec![different(&[&[0.0]]), different(&[&[0.0], &[0.0]])],
-            vec![SeededDifferences { same_questions: true, ..unequal }],
-        ] {
-            assert_eq!(nested(&domains), None, "{domains:?}");
-        }
+        assert_interval_of_seeds(&[&[seed, seed]], true, interval(0.25, 0.0, 0.75));
     }
 }

@@ -1,7 +1,7 @@
 //! Error analysis: accuracy by construction and by length of the program, frequent confusions, and the wrong answers
 //! themselves.
 
-use crate::groups::{QuestionId, identified};
+use crate::pairing::{QuestionId, identified};
 use crate::prediction::{chosen_candidate, gold_program};
 use crate::program_text::{constructions, counts, length_bucket, surplus, tokens};
 use crate::run::LoadedRun;

@@ -1,6 +1,6 @@
 //! Experiments that were trained with the same seeds and evaluated on the same questions, compared with the first of them.
 
-use crate::bootstrap::{self, Interval, SeededDifferences};
+use crate::bootstrap::{Interval, Resampled};
 use crate::run::read_predictions;
 use crate::{MeanAccuracy, ReportError, tables, terminal};
 use serde::Serialize;
@@ -152,20 +152,21 @@ impl ExperimentResult {
     fn of(name: String, results: &Results, first: Option<&Results>, domains: &[ComparedDomain]) -> Self {
         let shares: Vec<Vec<f64>> =
             results.iter().map(|seeds| seeds.iter().map(SeedResult::accuracy).collect()).collect();
-        let differences: Vec<SeededDifferences> = first.map_or_else(Vec::new, |first| {
+        let differences: Vec<Resampled> = first.map_or_else(Vec::new, |first| {
             let of_domain =
                 |((seeds, first), domain): ((&Vec<SeedResult>, &Vec<SeedResult>), &ComparedDomain)| {
-                    let seeds =
+                    let seeds: Vec<Vec<f64>> =
                         seeds.iter().zip(first).map(|(seed, first)| seed.differences(first)).collect();
-                    SeededDifferences { seeds, same_questions: domain.same_questions }
+                    Resampled::of_seeds(&domain.name, &seeds, domain.same_questions)
                 };
-            results.iter().zip(first).zip(domains).map(of_domain).collect()
+            results.iter().zip(first).zip(domains).filter_map(of_domain).collect()
         });
         let of_domain = |(index, domain): (usize, &ComparedDomain)| {
-            let difference = differences.get(index..=index).and_then(bootstrap::nested);
-            let result = PairedResult { accuracy: MeanAccuracy::of(&shares[index]), over_first: difference };
+            let over_first = differences.get(index).map(Resampled::interval);
+            let result = PairedResult { accuracy: MeanAccuracy::of(&shares[index]), over_first };
             DomainResult { domain: domain.name.clone(), result }
         };
+        let average_difference = Resampled::average(&differences.iter().collect::<Vec<_>>());
         let seeds = shares.first().map_or(0, Vec::len);
         let average =
             |seed: usize| shares.iter().map(|shares| shares[seed]).sum::<f64>() / shares.len() as f64;
@@ -175,7 +176,7 @@ impl ExperimentResult {
             domains: domains.iter().enumerate().map(of_domain).collect(),
             average: PairedResult {
                 accuracy: MeanAccuracy::of(&averages),
-                over_first: bootstrap::nested(&differences),
+                over_first: average_difference.as_ref().map(Resampled::interval),
             },
         }
     }

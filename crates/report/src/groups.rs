@@ -1,15 +1,15 @@
 //! Runs that differ only in split, fold and seed, taken together.
 
-use crate::bootstrap::{self, Interval};
 use crate::calibration::{Calibration, calibration};
 use crate::curves::{TrainingCurves, curves};
 use crate::errors::{ErrorAnalysis, analyse};
+use crate::method::{Method, Methods};
+use crate::pairing::{Difference, PairedDifference};
 use crate::run::LoadedRun;
-use crate::settings::{Conditions, differing, short_key};
+use crate::settings::{Conditions, VECTORS, differing, is_supervised, short_key};
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
-use xpr_run::Prediction;
+use std::collections::BTreeSet;
 
 /// Runs that differ only in split, fold and seed.
 #[derive(Clone, Debug, Serialize)]
@@ -24,7 +24,11 @@ pub struct Group {
     pub held_out: u64,
     /// The objective; `none` for labels only.
     pub objective: String,
-    /// The other settings in which runs of this report differ, as keys and values.
+    /// The method by which the runs learn and answer.
+    pub method: Method,
+    /// The file name of the word vectors; `none` for random vectors.
+    pub vectors: String,
+    /// The other settings in which comparable runs of this report differ, as keys and values.
     pub settings: Vec<(String, String)>,
     /// The names of the runs.
     pub runs: Vec<String>,
@@ -32,17 +36,26 @@ pub struct Group {
     pub questions: usize,
     /// The accuracy.
     pub accuracy: MeanAccuracy,
-    /// The gain over training on the labels only.
-    pub over_labels_only: Option<Gain>,
+    /// The gain over the lower bound: training on the labels only, with the same settings otherwise.
+    pub over_lower_bound: Option<Difference>,
     /// How well the probability of an answer predicts whether it is correct.
     pub calibration: Option<Calibration>,
     /// The curves of training.
     pub curves: TrainingCurves,
     /// The analysis of errors.
     pub errors: Option<ErrorAnalysis>,
-    /// The differences to labels only, question by question, in percentage points.
+    /// The index of the group among the groups of the report.
     #[serde(skip)]
-    pub(crate) differences: Vec<f64>,
+    pub(crate) index: usize,
+    /// The index of the lower bound among the groups of the report.
+    #[serde(skip)]
+    pub(crate) lower_bound: Option<usize>,
+    /// The gain over the lower bound, with its samples.
+    #[serde(skip)]
+    pub(crate) gain: Option<PairedDifference>,
+    /// The values of all settings in which runs of this report differ and that matter for this group.
+    #[serde(skip)]
+    pub(crate) variant: Vec<(String, String)>,
 }
 
 /// The mean accuracy over runs, in percent.
@@ -54,20 +67,6 @@ pub struct MeanAccuracy {
     pub deviation: Option<f64>,
     /// The number of runs.
     pub runs: usize,
-}
-
-/// The gain of a group over training on the labels only, in percentage points.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Gain {
-    /// The difference and its 95 % confidence interval, paired by question.
-    #[serde(flatten)]
-    pub interval: Interval,
-    /// The number of questions that both were asked.
-    pub questions: usize,
-    /// The number of runs of each side that were compared: those with equal split and seed, if there are any.
-    pub runs: (usize, usize),
-    /// Whether the two sides also differ in settings other than the objective.
-    pub other_settings: bool,
 }
 
 impl MeanAccuracy {
@@ -82,20 +81,24 @@ impl MeanAccuracy {
 }
 
 impl Group {
+    /// Returns whether the runs are trained on the labels only.
+    pub fn is_labels_only(&self) -> bool {
+        self.objective == "none"
+    }
+
     /// Returns the name of the objective, or `labels only`.
-    pub fn method(&self) -> &str {
-        if self.objective == "none" { "labels only" } else { &self.objective }
+    pub fn objective_name(&self) -> &str {
+        if self.is_labels_only() { "labels only" } else { &self.objective }
     }
 
     /// Returns the settings that tell the group apart, such as `weight=0.1`; empty if none does.
     pub fn variant(&self) -> String {
-        let settings = self.settings.iter().map(|(key, value)| format!("{}={value}", short_key(key)));
-        settings.collect::<Vec<_>>().join(" ")
+        settings_text(&self.settings)
     }
 
     /// Returns the labeled share of the training examples as text.
     pub fn labels(&self) -> String {
-        format!("{} %", (1e4 * self.fraction).round() / 100.0)
+        percent_of_labels(self.fraction)
     }
 
     /// Returns whether two groups have the same data, share of labels and evaluation examples.
@@ -103,30 +106,61 @@ impl Group {
         (&self.topic, self.is_overnight, self.held_out) == (&other.topic, other.is_overnight, other.held_out)
             && self.fraction == other.fraction
     }
+
+    /// Returns the value of a setting in which runs of this report differ, if it matters for this group.
+    pub(crate) fn setting(&self, key: &str) -> Option<&str> {
+        self.variant.iter().find(|(other, _)| other == key).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Returns settings as text, such as `weight=0.1 beam=4`.
+pub(crate) fn settings_text(settings: &[(String, String)]) -> String {
+    let settings = settings.iter().map(|(key, value)| match key.as_str() {
+        VECTORS => value.clone(),
+        key => format!("{}={value}", short_key(key)),
+    });
+    settings.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a share of labels in percent.
+pub(crate) fn percent_of_labels(fraction: f64) -> String {
+    format!("{} %", (1e4 * fraction).round() / 100.0)
+}
+
+/// The runs of a group.
+#[derive(Debug)]
+pub(crate) struct GroupedRuns<'a> {
+    key: GroupKey,
+    pub(crate) runs: Vec<&'a LoadedRun>,
+}
+
+/// Groups the evaluated runs, in the order of a report.
+pub(crate) fn grouped(runs: &[LoadedRun]) -> Vec<GroupedRuns<'_>> {
+    let evaluated: Vec<&LoadedRun> = runs.iter().filter(|run| run.evaluation.is_some()).collect();
+    let keys = differing(evaluated.iter().map(|run| &run.settings));
+    let methods = Methods::new(evaluated.iter().map(|run| &run.settings));
+    let mut grouped: Vec<GroupedRuns<'_>> = Vec::new();
+    for run in evaluated {
+        let key = GroupKey::of(run, &keys, &methods);
+        match grouped.iter_mut().find(|group| group.key == key) {
+            Some(group) => group.runs.push(run),
+            None => grouped.push(GroupedRuns { key, runs: vec![run] }),
+        }
+    }
+    grouped.sort_by(|left, right| left.key.order(&right.key));
+    grouped
 }
 
 /// The number of wrong answers listed in a whole report, unless the caller chooses another.
 const MOST_ERRORS: usize = 1000;
 
-/// Groups the evaluated runs and analyses each group.
-pub(crate) fn groups(runs: &[LoadedRun], most_errors: Option<usize>) -> Vec<Group> {
-    let evaluated: Vec<&LoadedRun> = runs.iter().filter(|run| run.evaluation.is_some()).collect();
-    let keys = differing(evaluated.iter().map(|run| &run.settings));
-    let mut grouped: Vec<(GroupKey, Vec<&LoadedRun>)> = Vec::new();
-    for run in evaluated {
-        let key = GroupKey::of(run, &keys);
-        match grouped.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, runs)) => runs.push(run),
-            None => grouped.push((key, vec![run])),
-        }
-    }
-    grouped.sort_by(|(left, _), (right, _)| left.order(right));
+/// Analyses each group.
+pub(crate) fn groups(grouped: &[GroupedRuns<'_>], most_errors: Option<usize>) -> Vec<Group> {
     let most_errors = most_errors.unwrap_or_else(|| (MOST_ERRORS / grouped.len().max(1)).max(10));
-    let group = |(key, runs): &(GroupKey, Vec<&LoadedRun>)| {
-        let (over_labels_only, differences) = match labels_only(key, &grouped) {
-            Some((baseline, other_settings)) => compare(runs, baseline, other_settings),
-            None => (None, vec![]),
-        };
+    let group = |(index, GroupedRuns { key, runs }): (usize, &GroupedRuns<'_>)| {
+        let lower_bound = grouped.iter().position(|other| other.key.is_lower_bound_of(key));
+        let gain = lower_bound
+            .and_then(|bound| PairedDifference::new(&key.conditions.name, runs, &grouped[bound].runs));
         let shares: Vec<f64> =
             runs.iter().filter_map(|run| run.evaluation).map(|evaluation| evaluation.accuracy).collect();
         Group {
@@ -135,18 +169,23 @@ pub(crate) fn groups(runs: &[LoadedRun], most_errors: Option<usize>) -> Vec<Grou
             fraction: key.conditions.fraction,
             held_out: key.conditions.held_out,
             objective: key.objective.clone(),
-            settings: key.variant.clone(),
+            method: key.method,
+            vectors: key.vectors.clone(),
+            settings: key.told_apart_by(grouped),
             runs: runs.iter().map(|run| run.name.clone()).collect(),
             questions: runs.first().and_then(|run| run.evaluation).map_or(0, |first| first.examples),
             accuracy: MeanAccuracy::of(&shares),
-            over_labels_only,
+            over_lower_bound: gain.as_ref().map(|gain| gain.difference),
             calibration: calibration(runs.iter().flat_map(|run| &run.predictions)),
             curves: curves(runs),
             errors: analyse(runs, most_errors),
-            differences,
+            index,
+            lower_bound,
+            gain,
+            variant: key.variant.clone(),
         }
     };
-    grouped.iter().map(group).collect()
+    grouped.iter().enumerate().map(group).collect()
 }
 
 /// What the runs of a group have in common.
@@ -154,6 +193,9 @@ pub(crate) fn groups(runs: &[LoadedRun], most_errors: Option<usize>) -> Vec<Grou
 struct GroupKey {
     conditions: Conditions,
     objective: String,
+    method: Method,
+    vectors: String,
+    /// The values of all settings in which runs of the report differ and that matter for this group.
     variant: Vec<(String, String)>,
 }
 
@@ -167,16 +209,18 @@ pub(crate) fn objective_rank(objective: &str) -> usize {
 }
 
 impl GroupKey {
-    fn of(run: &LoadedRun, keys: &BTreeSet<String>) -> GroupKey {
+    fn of(run: &LoadedRun, keys: &BTreeSet<String>, methods: &Methods) -> GroupKey {
         GroupKey {
             conditions: run.settings.conditions(),
             objective: run.settings.objective().to_owned(),
+            method: methods.of(&run.settings),
+            vectors: run.settings.vectors().to_owned(),
             variant: run.settings.variant(keys),
         }
     }
 
-    /// Orders groups: test results before held-out ones, Overnight before databases, few labels before many, then the
-    /// objectives as in the paper.
+    /// Orders groups: test results before held-out ones, Overnight before databases, few labels before many, the paper's method
+    /// before ours, then the objectives as in the paper.
     fn order(&self, other: &GroupKey) -> Ordering {
         let rank = |key: &GroupKey| {
             (key.conditions.held_out > 0, !key.conditions.is_overnight, key.conditions.name.clone())
@@ -185,95 +229,53 @@ impl GroupKey {
             .cmp(&rank(other))
             .then(self.conditions.fraction.total_cmp(&other.conditions.fraction))
             .then(self.conditions.held_out.cmp(&other.conditions.held_out))
+            .then(self.method.cmp(&other.method))
             .then(objective_rank(&self.objective).cmp(&objective_rank(&other.objective)))
+            .then_with(|| self.objective.cmp(&other.objective))
             .then_with(|| self.variant.cmp(&other.variant))
+    }
+
+    /// Returns whether runs are the lower bound of others: labels only, with the same data, word vectors, model, schedule and
+    /// evaluation.
+    fn is_lower_bound_of(&self, other: &GroupKey) -> bool {
+        self.objective == "none"
+            && other.objective != "none"
+            && self.conditions == other.conditions
+            && self.supervised_variant() == other.supervised_variant()
     }
 
     /// Returns the settings that also matter when training on the labels only.
     fn supervised_variant(&self) -> Vec<&(String, String)> {
-        self.variant.iter().filter(|(key, _)| !key.starts_with("learn.")).collect()
+        self.variant.iter().filter(|(key, _)| is_supervised(key)).collect()
     }
-}
 
-/// Returns the runs on labels only that a group is compared with, and whether they differ from it in other settings too.
-/// These are the runs that differ only in the objective. If there are none, they are the only other group on labels only
-/// under the same conditions.
-fn labels_only<'a>(
-    key: &GroupKey,
-    grouped: &'a [(GroupKey, Vec<&'a LoadedRun>)],
-) -> Option<(&'a [&'a LoadedRun], bool)> {
-    if key.objective == "none" {
-        return None;
+    /// Returns the settings in which the group differs from comparable ones. Word vectors always tell groups apart. Other
+    /// settings do so among groups on the same kind of data, and those that decide about the method among groups of the same
+    /// method: an ensemble is what our method is.
+    fn told_apart_by(&self, grouped: &[GroupedRuns<'_>]) -> Vec<(String, String)> {
+        let is_told_apart = |(key, value): &&(String, String)| {
+            grouped.iter().map(|group| &group.key).any(|other| {
+                let is_in_scope = key == VECTORS
+                    || (self.has_data_like(other) && (self.method == other.method || !is_of_method(key)));
+                is_in_scope && other.variant.iter().any(|(name, other)| name == key && other != value)
+            })
+        };
+        self.variant.iter().filter(is_told_apart).cloned().collect()
     }
-    let baselines: Vec<_> = grouped
-        .iter()
-        .filter(|(other, _)| other.objective == "none" && other.conditions == key.conditions)
-        .collect();
-    let same = baselines.iter().find(|(other, _)| other.supervised_variant() == key.supervised_variant());
-    match (same, baselines.as_slice()) {
-        (Some((_, runs)), _) => Some((runs, false)),
-        (None, [(_, runs)]) => Some((runs, true)),
-        _ => None,
-    }
-}
 
-/// Compares runs with those of a baseline, question by question. Each run is compared with those of its split and seed, or
-/// with all if no pair has the same. Also returns the differences.
-fn compare(runs: &[&LoadedRun], baseline: &[&LoadedRun], other_settings: bool) -> (Option<Gain>, Vec<f64>) {
-    let pairs = pair_up(runs, baseline);
-    let mut sums: BTreeMap<QuestionId<'_>, (f64, f64)> = BTreeMap::new();
-    for (run, base) in &pairs {
-        let correct_in_base: BTreeMap<QuestionId<'_>, bool> = identified(&baseline[*base].predictions)
-            .map(|(question, prediction)| (question, prediction.correct))
-            .collect();
-        for (question, prediction) in identified(&runs[*run].predictions) {
-            if let Some(correct_in_base) = correct_in_base.get(&question) {
-                let difference = f64::from(i8::from(prediction.correct) - i8::from(*correct_in_base));
-                let sum = sums.entry(question).or_default();
-                *sum = (sum.0 + difference, sum.1 + 1.0);
-            }
+    /// Returns whether both are about domains of Overnight or about the same database.
+    fn has_data_like(&self, other: &GroupKey) -> bool {
+        match (self.conditions.is_overnight, other.conditions.is_overnight) {
+            (true, true) => true,
+            (false, false) => self.conditions.name == other.conditions.name,
+            _ => false,
         }
     }
-    let differences: Vec<f64> = sums.into_values().map(|(sum, count)| 100.0 * sum / count).collect();
-    // Parsers that were mostly asked different questions cannot be compared.
-    let asked = runs.iter().map(|run| run.predictions.len()).max().unwrap_or(0);
-    if 2 * differences.len() < asked {
-        return (None, vec![]);
-    }
-    let count = |side: fn(&(usize, usize)) -> usize| pairs.iter().map(side).collect::<BTreeSet<_>>().len();
-    let compared = (count(|pair| pair.0), count(|pair| pair.1));
-    let gain = bootstrap::paired(std::slice::from_ref(&differences)).map(|interval| Gain {
-        interval,
-        questions: differences.len(),
-        runs: compared,
-        other_settings,
-    });
-    (gain, differences)
 }
 
-/// Returns the pairs of a run and a run of the baseline that are compared, as their indices.
-fn pair_up(runs: &[&LoadedRun], baseline: &[&LoadedRun]) -> Vec<(usize, usize)> {
-    let with_predictions = |runs: &[&LoadedRun]| -> Vec<((u64, u64), usize)> {
-        let runs = runs.iter().enumerate().filter(|(_, run)| !run.predictions.is_empty());
-        runs.map(|(index, run)| (run.settings.split_and_seed(), index)).collect()
-    };
-    let (runs, baseline) = (with_predictions(runs), with_predictions(baseline));
-    let all = || runs.iter().flat_map(|run| baseline.iter().map(move |base| (run, base)));
-    let some_match = all().any(|(run, base)| run.0 == base.0);
-    all().filter(|(run, base)| !some_match || run.0 == base.0).map(|(run, base)| (run.1, base.1)).collect()
-}
-
-/// What identifies a question: its text, its label, and its number among equal ones.
-pub(crate) type QuestionId<'a> = (&'a str, &'a str, usize);
-
-/// Returns the predictions of a run with the identity of their questions.
-pub(crate) fn identified(predictions: &[Prediction]) -> impl Iterator<Item = (QuestionId<'_>, &Prediction)> {
-    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    predictions.iter().map(move |prediction| {
-        let times = seen.entry((&prediction.utterance, &prediction.gold)).or_default();
-        *times += 1;
-        ((prediction.utterance.as_str(), prediction.gold.as_str(), *times), prediction)
-    })
+/// Returns whether a setting belongs to a method, so that the methods differ in it.
+fn is_of_method(key: &str) -> bool {
+    key.starts_with("learn.") || matches!(key, "eval.noisy_channel" | "eval.temperature")
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Reports about runs.
 //!
 //! A [`Report`] is read from run folders and nothing else: it needs no dataset, no model and no database. Runs that differ
-//! only in split, fold and seed form a [`Group`]. Groups are compared with training on the labels only and with the paper's
-//! tables ([`PaperComparison`]), and each has its training curves, its calibration and an analysis of its errors. All figures
-//! are computed once, here; the modules that write text only format them. An [`ExperimentComparison`] compares experiments that
-//! were trained with the same seeds and evaluated on the same held-out questions.
+//! only in split, fold and seed form a [`Group`], which has a [`Method`]: the paper's or ours. Groups are compared with training on
+//! the labels only, with each other ([`DifferenceTable`]) and with the paper's tables ([`PaperComparison`]), and each has its
+//! training curves, its calibration and an analysis of its errors. All figures are computed once, here; the modules that write
+//! text only format them. An [`ExperimentComparison`] compares experiments that were trained with the same seeds and evaluated
+//! on the same held-out questions.
 //!
 //! The key decision is that **the same runs give the same report**, byte for byte: the bootstrap has a fixed seed, and
 //! nothing depends on the clock.
@@ -14,7 +15,9 @@
 //!
 //! ```
 //! // One parser is right on one more of four questions than another.
-//! let interval = xpr_report::bootstrap::paired(&[vec![0.0, 0.0, 0.0, 1.0]]).expect("there are questions");
+//! let differences = vec![Some(0.0), Some(0.0), Some(0.0), Some(1.0)];
+//! let resampled = xpr_report::bootstrap::Resampled::new("calendar", &[differences]).expect("there are questions");
+//! let interval = resampled.interval();
 //! assert_eq!((interval.difference, interval.low, interval.high), (0.25, 0.0, 0.75));
 //! ```
 
@@ -22,31 +25,38 @@ pub mod bootstrap;
 mod calibration;
 mod comparison;
 mod curves;
+mod differences;
 mod error;
 mod errors;
 mod experiments;
 mod groups;
 mod html;
 mod markdown;
+mod method;
 mod metrics;
+mod pairing;
 mod prediction;
 mod program_text;
 mod published;
 mod run;
 mod run_line;
+mod series;
 mod settings;
 mod tables;
 mod terminal;
 
 pub use calibration::{Calibration, ConfidenceBin};
-pub use comparison::{ComparisonCell, ComparisonRow, PaperComparison};
+pub use comparison::{AverageGain, ComparisonCell, ComparisonLine, ComparisonRow, PaperComparison};
 pub use curves::{Curve, TrainingCurves};
+pub use differences::{DifferenceRow, DifferenceTable};
 pub use error::ReportError;
 pub use errors::{ErrorAnalysis, PredictionKind, QuestionSubset, WrongQuestion};
 pub use experiments::{
     ComparedDomain, DomainResult, ExperimentComparison, ExperimentResult, ExperimentRuns, PairedResult,
 };
-pub use groups::{Gain, Group, MeanAccuracy};
+pub use groups::{Group, MeanAccuracy};
+pub use method::Method;
+pub use pairing::Difference;
 pub use run_line::RunLine;
 
 use serde::Serialize;
@@ -65,6 +75,10 @@ pub struct Report {
     pub groups: Vec<Group>,
     /// The paper's tables, with our results.
     pub comparisons: Vec<PaperComparison>,
+    /// The paper's table of earlier work with our upper bound, if there are results with all labels.
+    pub earlier_work: Option<PaperComparison>,
+    /// The differences between objectives.
+    pub differences: Vec<DifferenceTable>,
     /// The evaluated runs, one by one.
     pub lines: Vec<RunLine>,
 }
@@ -86,10 +100,18 @@ impl Report {
             let first = absent.first().map_or_else(String::new, |first| format!(" ({first})"));
             return Err(ReportError::NothingEvaluated { runs: runs.len(), first });
         }
-        let groups = groups::groups(&runs, most_errors);
-        let comparisons = comparison::comparisons(&groups);
-        let lines = run_line::run_lines(&runs);
-        Ok(Report { runs: runs.len(), evaluated, absent, groups, comparisons, lines })
+        let grouped = groups::grouped(&runs);
+        let groups = groups::groups(&grouped, most_errors);
+        Ok(Report {
+            runs: runs.len(),
+            evaluated,
+            absent,
+            comparisons: comparison::comparisons(&groups),
+            earlier_work: comparison::earlier_work(&groups),
+            differences: differences::differences(&groups, &grouped),
+            lines: run_line::run_lines(&runs),
+            groups,
+        })
     }
 
     /// Returns the report as text for a terminal.

@@ -10,11 +10,8 @@ const MOST_GROUPS: usize = 16;
 pub(crate) fn write(report: &Report) -> String {
     let mut text = format!("# Results\n\n{}.\n", tables::summary(report));
     write_table(&mut text, &tables::accuracies(report), 2);
-    for comparison in &report.comparisons {
-        write_table(&mut text, &tables::comparison(comparison), 2);
-    }
-    for table in [tables::training(report), tables::calibration(report)].iter().flatten() {
-        write_table(&mut text, table, 2);
+    for table in tables::after_accuracies(report) {
+        write_table(&mut text, &table, 2);
     }
     let analysed = report.groups.iter().filter_map(|group| Some((group, group.errors.as_ref()?)));
     if analysed.clone().count() <= MOST_GROUPS {
@@ -35,9 +32,10 @@ pub(crate) fn write(report: &Report) -> String {
 }
 
 /// Writes a table below a heading of a level.
-fn write_table(text: &mut String, table: &TextTable<'_>, level: usize) {
+fn write_table(text: &mut String, table: &TextTable, level: usize) {
     let _ = write!(text, "\n{} {}\n\n", "#".repeat(level), escaped(&table.title));
-    let _ = writeln!(text, "| {} |", table.headings.join(" | "));
+    let headings: Vec<String> = table.headings.iter().map(|heading| escaped(heading)).collect();
+    let _ = writeln!(text, "| {} |", headings.join(" | "));
     let alignment = |column| if column < table.text_columns { "---" } else { "---:" };
     let ruler: Vec<&str> = (0..table.headings.len()).map(alignment).collect();
     let _ = writeln!(text, "| {} |", ruler.join(" | "));

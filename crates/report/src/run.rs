@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use xpr_run::{Evaluation, Prediction, RunFile, RunFolder};
+use xpr_run::{Evaluation, Prediction, RunFile, RunFolder, UnlabeledQuestions};
 
 /// A run, as it is read from its folder.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct LoadedRun {
     pub(crate) predictions: Vec<Prediction>,
     /// The metrics of training.
     pub(crate) steps: Vec<StepMetrics>,
+    /// Figures of the unlabeled questions, if the run learned from any. Earlier versions did not record them.
+    pub(crate) unlabeled: Option<UnlabeledQuestions>,
     /// One message for each missing or unreadable file.
     pub(crate) problems: Vec<String>,
 }
@@ -51,6 +53,8 @@ pub(crate) fn read_runs(folders: &[PathBuf]) -> Result<(Vec<LoadedRun>, Vec<Stri
         for cell in &cells {
             match RunFolder::open(cell) {
                 Ok(run) => runs.push(LoadedRun::read(&run)?),
+                // The parsers of ensembles, which the runs of a sweep share, are not evaluated.
+                Err(_) if cell.file_name().is_some_and(|name| name == "members") => {}
                 Err(_) => messages.push(format!("{}: no run was started in it", name_of(cell))),
             }
         }
@@ -76,12 +80,15 @@ impl LoadedRun {
         }
         let predictions = files.read_json_lines(RunFile::Predictions);
         let steps = files.read_json_lines(RunFile::Metrics);
+        let has_unlabeled = folder.has(RunFile::Unlabeled);
+        let unlabeled = has_unlabeled.then(|| files.read_json(RunFile::Unlabeled)).flatten();
         Ok(LoadedRun {
             name: name_of(folder.folder()),
             settings,
             evaluation,
             predictions: predictions.into_iter().map(prediction::prepare).collect(),
             steps,
+            unlabeled,
             problems: files.problems(),
         })
     }

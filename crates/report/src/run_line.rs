@@ -1,5 +1,6 @@
 //! One line for each run, for other programs to read.
 
+use crate::method::{Method, Methods};
 use crate::run::LoadedRun;
 use crate::settings::differing;
 use serde::Serialize;
@@ -22,6 +23,10 @@ pub struct RunLine {
     pub seed: u64,
     /// The objective; `none` for labels only.
     pub objective: String,
+    /// The method: `paper` or `ours`.
+    pub method: Method,
+    /// The file name of the word vectors; `none` for random vectors.
+    pub vectors: String,
     /// The other settings in which runs of this report differ.
     pub settings: String,
     /// The number of questions.
@@ -37,6 +42,7 @@ pub(crate) fn run_lines(runs: &[LoadedRun]) -> Vec<RunLine> {
     let evaluated: Vec<(&LoadedRun, Evaluation)> =
         runs.iter().filter_map(|run| run.evaluation.map(|evaluation| (run, evaluation))).collect();
     let keys = differing(evaluated.iter().map(|(run, _)| &run.settings));
+    let methods = Methods::new(evaluated.iter().map(|(run, _)| &run.settings));
     let line = |(run, evaluation): (&LoadedRun, Evaluation)| {
         let conditions = run.settings.conditions();
         let (split, seed) = run.settings.split_and_seed();
@@ -49,6 +55,8 @@ pub(crate) fn run_lines(runs: &[LoadedRun]) -> Vec<RunLine> {
             split,
             seed,
             objective: run.settings.objective().to_owned(),
+            method: methods.of(&run.settings),
+            vectors: run.settings.vectors().to_owned(),
             settings: variant.collect::<Vec<_>>().join(" "),
             questions: evaluation.examples,
             accuracy: evaluation.accuracy,

@@ -45,8 +45,11 @@ const NOT_COMPARED: [&str; 11] = [
     "learn.objective",
 ];
 
+/// The setting that names the file of word vectors.
+pub(crate) const VECTORS: &str = "data.embeddings";
+
 /// Files that belong to a database. They tell runs apart only if these are about the same database.
-const FILES: [&str; 3] = ["data.labeled", "data.unlabeled", "data.test"];
+pub(crate) const FILES: [&str; 3] = ["data.labeled", "data.unlabeled", "data.test"];
 
 impl Settings {
     /// Reads the settings of a run of this or an earlier version.
@@ -66,7 +69,7 @@ impl Settings {
     }
 
     /// Merges a table into the defaults.
-    fn of(table: &Table, is_tuned: bool) -> Settings {
+    pub(crate) fn of(table: &Table, is_tuned: bool) -> Settings {
         let defaults = Table::try_from(Config::default()).expect("the defaults are TOML");
         let mut values = BTreeMap::new();
         for table in [&defaults, table] {
@@ -77,7 +80,7 @@ impl Settings {
             }
         }
         // Word vectors are the same wherever their file is.
-        if let Some(embeddings) = values.get_mut("data.embeddings") {
+        if let Some(embeddings) = values.get_mut(VECTORS) {
             let name = Path::new(embeddings.as_str()).file_name().and_then(|name| name.to_str());
             *embeddings = name.unwrap_or("none").to_owned();
         }
@@ -116,6 +119,21 @@ impl Settings {
         self.get("learn.objective")
     }
 
+    /// Returns the file name of the word vectors; `none` for random vectors.
+    pub(crate) fn vectors(&self) -> &str {
+        self.get(VECTORS)
+    }
+
+    /// Returns the number of parsers in the ensemble; 0 for the parser's own search.
+    pub(crate) fn ensemble(&self) -> u64 {
+        self.number("learn.ensemble")
+    }
+
+    /// Returns the weight of the noisy channel when answering.
+    pub(crate) fn noisy_channel(&self) -> f64 {
+        self.number("eval.noisy_channel")
+    }
+
     /// Returns the split and the seed.
     pub(crate) fn split_and_seed(&self) -> (u64, u64) {
         (self.number("data.split"), self.number("train.seed"))
@@ -123,14 +141,14 @@ impl Settings {
 
     /// Returns whether a setting has an influence on the result of this run.
     fn matters(&self, key: &str) -> bool {
-        let has_ensemble = self.get("learn.ensemble") != "0";
+        let has_ensemble = self.ensemble() > 0;
         match key {
             key if NOT_COMPARED.contains(&key) => false,
-            key if key.starts_with("learn.") && self.objective() == "none" => false,
+            key if !is_supervised(key) && self.objective() == "none" => false,
             "learn.weight" => !self.is_tuned,
             "learn.start" | "learn.search_dropout" => !has_ensemble,
             "learn.steps" | "learn.noisy_channel" | "learn.temperature" => has_ensemble,
-            "eval.temperature" => self.number::<f64>("eval.noisy_channel") > 0.0,
+            "eval.temperature" => self.noisy_channel() > 0.0,
             "data.held_out_from" => self.get("data.held_out") != "0",
             _ => true,
         }
@@ -156,6 +174,11 @@ pub(crate) fn differing<'a>(all: impl Iterator<Item = &'a Settings>) -> BTreeSet
         }
     }
     seen.into_iter().filter(|(_, values)| values.len() > 1).map(|((key, _), _)| key).collect()
+}
+
+/// Returns whether a setting also has an influence on training on the labels only.
+pub(crate) fn is_supervised(key: &str) -> bool {
+    !key.starts_with("learn.") && key != "data.answered" && key != "data.unlabeled"
 }
 
 /// Names of settings that two sections have.
@@ -199,6 +222,8 @@ mod tests {
             (&ensemble, "search_dropout = false", &[]),
             ("[eval]\nnoisy_channel = 0.0\n", "temperature = 9.0", &[]),
             ("[eval]\nnoisy_channel = 0.5\n", "temperature = 9.0", &["eval.temperature"]),
+            ("[data]\n", "answered = 0.5", &[]),
+            ("[learn]\nobjective = \"sparse\"\n[data]\n", "answered = 0.5", &["data.answered"]),
             ("[data]\n", "held_out_from = \"labeled\"", &[]),
             ("[data]\nheld_out = 5\n", "held_out_from = \"labeled\"", &["data.held_out_from"]),
         ] {

@@ -12,11 +12,8 @@ const WIDTH: usize = 100;
 pub(crate) fn write(report: &Report) -> String {
     let mut text = format!("{}\n", tables::summary(report));
     write_table(&mut text, &tables::accuracies(report));
-    for comparison in &report.comparisons {
-        write_table(&mut text, &tables::comparison(comparison));
-    }
-    for table in [tables::training(report), tables::calibration(report)].iter().flatten() {
-        write_table(&mut text, table);
+    for table in tables::after_accuracies(report) {
+        write_table(&mut text, &table);
     }
     let analysed: Vec<_> =
         report.groups.iter().filter_map(|group| Some((group, group.errors.as_ref()?))).collect();
@@ -40,7 +37,7 @@ pub(crate) fn write(report: &Report) -> String {
 }
 
 /// Returns tables as text.
-pub(crate) fn write_tables(tables: &[TextTable<'_>]) -> String {
+pub(crate) fn write_tables(tables: &[TextTable]) -> String {
     let mut text = String::new();
     for table in tables {
         write_table(&mut text, table);
@@ -48,7 +45,7 @@ pub(crate) fn write_tables(tables: &[TextTable<'_>]) -> String {
     text.trim_start().to_owned()
 }
 
-fn write_table(text: &mut String, table: &TextTable<'_>) {
+fn write_table(text: &mut String, table: &TextTable) {
     let rows: Vec<Vec<String>> = table
         .rows
         .iter()
@@ -59,7 +56,7 @@ fn write_table(text: &mut String, table: &TextTable<'_>) {
         cells.chain([table.headings[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..table.headings.len()).map(width).collect();
-    let headings: Vec<String> = table.headings.iter().map(|&heading| heading.to_owned()).collect();
+    let headings: Vec<String> = table.headings.iter().map(|heading| printable(heading)).collect();
     let _ = write!(text, "\n{}\n", table.title);
     for row in std::iter::once(&headings).chain(&rows) {
         let mut line = String::new();

@@ -6,6 +6,7 @@
 //! vocabulary.json         its words
 //! checkpoint.safetensors  weights, optimiser moments and step: what resuming needs
 //! metrics.jsonl           a line for every tenth step
+//! unlabeled.json          figures of the unlabeled questions, if the run learns from any
 //! model.safetensors       the weights of the trained model
 //! channel.json            the noisy channel, if the run re-ranks with it
 //! predictions.jsonl       a line for every test question
@@ -67,6 +68,8 @@ pub enum RunFile {
     Checkpoint,
     /// A [`StepReport`](crate::StepReport) for every tenth step.
     Metrics,
+    /// The [`UnlabeledQuestions`](crate::UnlabeledQuestions), if the run learns from any.
+    Unlabeled,
     /// The weights of the trained model.
     Model,
     /// The noisy channel.
@@ -92,6 +95,7 @@ impl RunFile {
             RunFile::Vocabulary => "vocabulary.json",
             RunFile::Checkpoint => "checkpoint.safetensors",
             RunFile::Metrics => "metrics.jsonl",
+            RunFile::Unlabeled => "unlabeled.json",
             RunFile::Model => "model.safetensors",
             RunFile::NoisyChannel => "channel.json",
             RunFile::Predictions => "predictions.jsonl",

@@ -27,11 +27,12 @@ mod prediction;
 
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
-    IgnoredSetting, LearnConfig, ReadConfig, RenamedSetting, Reward, TrainConfig, rename_settings,
+    IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, TrainConfig,
+    rename_settings,
 };
 pub use fingerprint::fingerprint;
 pub use folder::{RunError, RunFile, RunFolder};
-pub use metrics::{GoldReport, Progress, StepReport, UnlabeledReport};
+pub use metrics::{GoldReport, Progress, StepReport, UnlabeledQuestions, UnlabeledReport};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
 pub use xpr_lang::Outcome;
 pub use xpr_parser::ModelConfig;

@@ -59,3 +59,15 @@ pub struct GoldReport {
     /// The mean rank of the right program, from 1, over the questions for which it is a candidate.
     pub gold_rank: f64,
 }
+
+/// Figures of the unlabeled questions of a run, which do not change during training: the content of `unlabeled.json`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnlabeledQuestions {
+    /// The number of questions.
+    pub questions: usize,
+    /// The number of questions whose right program is known. Training does not see it.
+    pub with_program: usize,
+    /// The gold ratio of the paper's section 5.3: the length of the right programs divided by that of their questions, both
+    /// as the paper counts them. It is `null` if no right program is known.
+    pub gold_ratio: Option<f64>,
+}

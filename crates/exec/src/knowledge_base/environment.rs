@@ -4,7 +4,7 @@
 use super::{KnowledgeBase, ValueId};
 use crate::KbValue;
 use rustc_hash::{FxHashMap, FxHashSet};
-use xpr_lang::lambda_dcs::{Form, FormNode, LambdaDcs, PropertyKind, ValueUse};
+use xpr_lang::lambda_dcs::{Form, FormNode, LambdaDcs, PropertyKind, ValueKind};
 use xpr_lang::{Environment, Item, ItemId, Relation, RelationKind};
 
 /// A phrase for a symbol of programs.
@@ -76,7 +76,7 @@ impl KnowledgeBaseEnvironment {
             environment.add(Item::new(language.property_kind(kind), phrase, symbol));
         }
         let (types, entities) = types_and_entities(world);
-        for (ids, kind) in [(types, language.type_kind()), (entities, language.value_kind(ValueUse::Operand))]
+        for (ids, kind) in [(types, language.type_kind()), (entities, language.value_kind(ValueKind::Entity))]
         {
             for id in ids {
                 if let KbValue::Name { id: name, .. } = &world.values[id as usize] {
@@ -225,8 +225,8 @@ fn types_and_entities(world: &KnowledgeBase) -> (Vec<ValueId>, Vec<ValueId>) {
     (types, entities)
 }
 
-/// Returns how programs can use a literal; `None` if the world has no value of its type.
-fn literal_kind(world: &KnowledgeBase, symbol: &str) -> Option<ValueUse> {
+/// Returns the kind of a literal; `None` if the world has no value of its type.
+fn literal_kind(world: &KnowledgeBase, symbol: &str) -> Option<ValueKind> {
     let form = Form::parse(symbol).ok()?;
     let root = form.root()?;
     let value = KbValue::from_form(&form, root)?;
@@ -236,12 +236,12 @@ fn literal_kind(world: &KnowledgeBase, symbol: &str) -> Option<ValueUse> {
     };
     let is_known = value.type_name().is_some_and(|name| has_type(&name));
     match form.node(root) {
-        FormNode::Number { unit: None, .. } => {
-            Some(if is_known { ValueUse::Both } else { ValueUse::Threshold })
-        }
-        FormNode::Number { .. } | FormNode::Date { .. } | FormNode::Time { .. } if is_known => {
-            Some(ValueUse::Operand)
-        }
+        FormNode::Number { unit: None, .. } if !is_known => Some(ValueKind::Count),
+        _ if !is_known => None,
+        FormNode::Number { unit: None, .. } => Some(ValueKind::Number),
+        FormNode::Number { .. } => Some(ValueKind::Quantity),
+        FormNode::Date { .. } => Some(ValueKind::Date),
+        FormNode::Time { .. } => Some(ValueKind::Time),
         _ => None,
     }
 }

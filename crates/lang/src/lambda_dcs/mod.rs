@@ -7,7 +7,7 @@
 //! There are two levels, because programs come from two places. A [`Form`] is *any* text that SEMPRE,
 //! the system of the benchmark, would accept. An executor has to agree with SEMPRE on all of them, so
 //! nothing is rejected that SEMPRE would run. [`LambdaDcs`] is the much smaller language that a parser
-//! should write: typed, with one way to express each meaning.
+//! should write: typed, with one way to express each meaning, or as loose as the signatures of the functions.
 //!
 //! Reading a form applies its lambdas (by name, as SEMPRE does) and joins a split `! type` to `!type`.
 //! A form's `Display` is its canonical text: [`Form::parse`] of that text returns the same form.
@@ -21,13 +21,14 @@ mod java;
 mod reader;
 mod reduce;
 mod rules;
+mod signature_rules;
 mod typed;
 mod writer;
 
 pub use form::{Atom, Children, Form, FormNode, NodeId};
 pub use function::Function;
 pub use java::{write_double, write_leaf};
-pub use typed::{LambdaDcs, PropertyKind, ValueUse};
+pub use typed::{LambdaDcs, PropertyKind, ValueKind};
 
 /// The length limit of a form's text, in bytes.
 pub const MAX_TEXT: usize = 1 << 20;

@@ -1,4 +1,5 @@
-//! The types and rules of the typed language; [`super::typed`] says why they are as they are.
+//! The rules of a grammar and how they are written, and the types and rules of the typed grammar; [`super::typed`] says
+//! why they are as they are.
 
 use super::function::Function;
 use crate::{ItemKind, Signatures, TypeId};
@@ -25,16 +26,19 @@ pub(super) struct LambdaRules {
     pub(super) kinds: LambdaItemKinds,
 }
 
-/// The kinds of items.
+/// The kinds of items. Things that a grammar does not distinguish have the same kind.
 #[derive(Debug)]
 pub(super) struct LambdaItemKinds {
     pub(super) relation: ItemKind,
     pub(super) numeric: ItemKind,
     pub(super) unary: ItemKind,
     pub(super) entity_type: ItemKind,
-    pub(super) operand: ItemKind,
-    pub(super) threshold: ItemKind,
-    pub(super) both: ItemKind,
+    pub(super) entity: ItemKind,
+    pub(super) date: ItemKind,
+    pub(super) time: ItemKind,
+    pub(super) quantity: ItemKind,
+    pub(super) number: ItemKind,
+    pub(super) count: ItemKind,
 }
 
 struct LambdaTypes {
@@ -68,7 +72,8 @@ struct LambdaTypes {
 }
 
 impl LambdaRules {
-    pub(super) fn new() -> Self {
+    /// Returns the rules of the typed grammar.
+    pub(super) fn typed() -> Self {
         let mut signatures = Signatures::new("Answer");
         let types = LambdaTypes::new(&mut signatures);
         let kinds = LambdaItemKinds::new(&mut signatures, &types);
@@ -78,7 +83,7 @@ impl LambdaRules {
         rules
     }
 
-    fn add(&mut self, name: &str, result: TypeId, arguments: &[TypeId], template: RuleTemplate) {
+    pub(super) fn add(&mut self, name: &str, result: TypeId, arguments: &[TypeId], template: RuleTemplate) {
         self.signatures.add_rule(name, result, arguments);
         self.templates.push(template);
     }
@@ -184,14 +189,24 @@ impl LambdaItemKinds {
             }
             kind
         };
+        let relation = kind("relations", &[t.relation]);
+        let numeric = kind("numeric properties", &[t.numeric_forward]);
+        let unary = kind("unary properties", &[t.unary]);
+        let entity_type = kind("types", &[t.entity_type]);
+        let value = kind("values", &[t.value]);
+        let count = kind("numbers to count to", &[t.threshold]);
+        let number = kind("numbers", &[t.value, t.threshold]);
         LambdaItemKinds {
-            relation: kind("relations", &[t.relation]),
-            numeric: kind("numeric properties", &[t.numeric_forward]),
-            unary: kind("unary properties", &[t.unary]),
-            entity_type: kind("types", &[t.entity_type]),
-            operand: kind("values", &[t.value]),
-            threshold: kind("numbers to count to", &[t.threshold]),
-            both: kind("numbers", &[t.value, t.threshold]),
+            relation,
+            numeric,
+            unary,
+            entity_type,
+            entity: value,
+            date: value,
+            time: value,
+            quantity: value,
+            number,
+            count,
         }
     }
 }

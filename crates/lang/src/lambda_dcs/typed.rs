@@ -1,8 +1,9 @@
-//! The lambda-DCS that a parser writes: typed, with one action for each function application, and
-//! with one way to express each meaning.
+//! The lambda-DCS that a parser writes, with one action for each function application. It has two grammars.
 //!
-//! The rules follow the signatures of Overnight's functions, and exclude what the functions reject
-//! *for every input*. A program outside the grammar therefore fails in every world, or is
+//! # The typed grammar
+//!
+//! [`LambdaDcs::new`] has one way to express each meaning. Its rules follow the signatures of Overnight's functions, and
+//! exclude what the functions reject *for every input*. A program outside the grammar therefore fails in every world, or is
 //! equivalent to one inside it:
 //!
 //! - `ensureNumericProperty` fails unless its property has numeric values, `filter/2` fails unless
@@ -18,6 +19,15 @@
 //!
 //! The types do *not* say which entities a property belongs to. SEMPRE checks that for each element
 //! at run time, so an empty list hides a mismatch, and some gold programs depend on it.
+//!
+//! # The grammar of signatures
+//!
+//! [`LambdaDcs::from_signatures`] is as loose as the grammar of the paper's authors: it has the types of the functions'
+//! arguments, and leaves the rest to execution. There is one kind of properties. `ensureNumericProperty` and
+//! `ensureNumericEntity` are functions like others, which a program may use or not. Every comparison takes all six
+//! operators, and every superlative and aggregate takes `min`, `max`, `sum` and `avg`. Any list is a whole program.
+//!
+//! It is there to measure what the types are worth. Both grammars write every program of the benchmark.
 
 use super::form::{Form, FormNode, NodeId};
 use super::function::Function;
@@ -38,18 +48,24 @@ pub enum PropertyKind {
     Unary,
 }
 
-/// The positions in which a program may use a value.
+/// The kind of a value, which decides where a program may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ValueUse {
-    /// A comparison with a property: an entity, a date, a time, a number with a unit.
-    Operand,
-    /// A comparison with a count: a number without a unit.
-    Threshold,
-    /// Both: a number without a unit, in a world whose properties have such numbers.
-    Both,
+pub enum ValueKind {
+    /// An entity.
+    Entity,
+    /// A date.
+    Date,
+    /// A time.
+    Time,
+    /// A number with a unit.
+    Quantity,
+    /// A number without a unit, in a world whose properties have such numbers.
+    Number,
+    /// A number without a unit, in a world whose properties have none: it can only be compared with a count.
+    Count,
 }
 
-/// The typed language; the module's description explains its rules.
+/// Lambda-DCS with one of its grammars; the module's description explains their rules.
 #[derive(Debug)]
 pub struct LambdaDcs {
     rules: LambdaRules,
@@ -62,9 +78,14 @@ impl Default for LambdaDcs {
 }
 
 impl LambdaDcs {
-    /// Creates the language.
+    /// Creates the language with the typed grammar.
     pub fn new() -> Self {
-        LambdaDcs { rules: LambdaRules::new() }
+        LambdaDcs { rules: LambdaRules::typed() }
+    }
+
+    /// Creates the language with the grammar of signatures.
+    pub fn from_signatures() -> Self {
+        LambdaDcs { rules: LambdaRules::from_signatures() }
     }
 
     /// Returns the kind of items for properties.
@@ -77,11 +98,14 @@ impl LambdaDcs {
     }
 
     /// Returns the kind of items for entities, numbers, dates and times.
-    pub fn value_kind(&self, value_use: ValueUse) -> ItemKind {
-        match value_use {
-            ValueUse::Operand => self.rules.kinds.operand,
-            ValueUse::Threshold => self.rules.kinds.threshold,
-            ValueUse::Both => self.rules.kinds.both,
+    pub fn value_kind(&self, kind: ValueKind) -> ItemKind {
+        match kind {
+            ValueKind::Entity => self.rules.kinds.entity,
+            ValueKind::Date => self.rules.kinds.date,
+            ValueKind::Time => self.rules.kinds.time,
+            ValueKind::Quantity => self.rules.kinds.quantity,
+            ValueKind::Number => self.rules.kinds.number,
+            ValueKind::Count => self.rules.kinds.count,
         }
     }
 

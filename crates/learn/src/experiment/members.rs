@@ -7,7 +7,9 @@ use super::record::recorded_config;
 use crate::training::{Trainer, checkpoint};
 use std::path::{Path, PathBuf};
 use xpr_parser::{Model, TrainableParser};
-use xpr_run::{Config, ConfigError, LearnConfig, RunError, RunFile, RunFolder, fingerprint};
+use xpr_run::{
+    Config, ConfigError, LearnConfig, OvernightGrammar, RunError, RunFile, RunFolder, fingerprint,
+};
 
 /// Returns the seed of a member, from 0, of the ensemble of a run with the given seed.
 pub fn member_seed(seed: u64, member: usize) -> u64 {
@@ -45,9 +47,12 @@ fn member_folder(members: &Path, member: &Config) -> Result<PathBuf, ConfigError
         message: error.to_string(),
     };
     let mut data = toml::Table::try_from(&member.data).map_err(name_error)?;
-    // So does the first fold: members had these names before there were others.
+    // So do the first fold and the default grammar: members had these names before there were others.
     if member.data.fold == 0 {
         data.remove("fold");
+    }
+    if member.data.grammar == OvernightGrammar::default() {
+        data.remove("grammar");
     }
     let used = [toml::to_string(&data), toml::to_string(&member.model), toml::to_string(&member.train)];
     let used: Vec<String> = used.into_iter().collect::<Result<_, _>>().map_err(name_error)?;
@@ -145,6 +150,9 @@ mod tests {
         let mut other_fold = config.clone();
         other_fold.data.fold = 1;
         assert_ne!(folders(&other_fold)[0], first);
+        let mut loose = config.clone();
+        loose.data.grammar = OvernightGrammar::Signatures;
+        assert_ne!(folders(&loose)[0], first);
         config.train.steps += 1;
         assert_ne!(folders(&config)[0], first);
         assert_eq!(member_config(&config, 0).learn.objective, None);

@@ -2,12 +2,14 @@
 
 use super::error::ExperimentError;
 use crate::inference::evaluate;
-use crate::task::{Task, TestExample};
+use crate::task::{GrammarRecord, Task, TestExample};
 use std::fs;
 use std::path::Path;
 use xpr_data::relative_path;
 use xpr_parser::Parser;
-use xpr_run::{Config, Dataset, EvalConfig, Evaluation, RunError, RunFile, RunFolder, StepReport};
+use xpr_run::{
+    Config, DataConfig, Dataset, EvalConfig, Evaluation, RunError, RunFile, RunFolder, StepReport,
+};
 
 /// Evaluates a parser and records its predictions, then whatever `record_more` does, and last the evaluation.
 pub(super) fn record_evaluation(
@@ -22,6 +24,23 @@ pub(super) fn record_evaluation(
     record_more(&evaluation)?;
     folder.write_json(RunFile::Evaluation, &evaluation)?;
     Ok(evaluation)
+}
+
+/// Checks that the rules a folder records are those of the task that the settings make.
+pub(super) fn check_rules(
+    folder: &RunFolder,
+    recorded: &GrammarRecord,
+    task: &Task,
+    data: &DataConfig,
+) -> Result<(), RunError> {
+    if data.dataset == Dataset::Database || task.grammar_record().has_rules_of(recorded) {
+        return Ok(());
+    }
+    let message = format!(
+        "its rules are not those of data.grammar = \"{}\"; restore the setting the run was made with, or train again",
+        data.grammar.name()
+    );
+    Err(folder.content_error(RunFile::Grammar, message))
 }
 
 /// Returns the settings as the folder records them. If the folder is inside a project, the path to the project is relative, so that both

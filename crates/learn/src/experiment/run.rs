@@ -6,9 +6,9 @@ use super::load::Experiment;
 use super::members::student_config;
 use super::observer::Observer;
 use super::progress::RecordedProgress;
-use super::record::{metrics_until, record_evaluation, recorded_config};
+use super::record::{check_rules, metrics_until, record_evaluation, recorded_config};
 use crate::inference::Reranked;
-use crate::teacher::{Ensemble, Teacher};
+use crate::teacher::{Ensemble, Teacher, unlabeled_questions};
 use crate::training::{Trainer, checkpoint};
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, Evaluation, RunFile, RunFolder, StepReport};
@@ -31,6 +31,9 @@ impl Experiment {
         // The settings are written first: a folder that has them holds a run that can be resumed.
         if !resume {
             folder.write(RunFile::Config, recorded_config(folder, self.config()).to_toml()?.as_bytes())?;
+        } else if folder.has(RunFile::Grammar) {
+            let recorded = folder.read_json(RunFile::Grammar)?;
+            check_rules(folder, &recorded, self.task(), &self.config().data)?;
         }
         let observer = &mut RecordedProgress::new(folder, observer);
         let model = match (self.objective(), self.shared_members()) {
@@ -83,6 +86,10 @@ impl Experiment {
         } else {
             folder.write_json(RunFile::Grammar, &self.task().grammar_record())?;
             folder.write_json(RunFile::Vocabulary, &self.task().vocabulary().words())?;
+        }
+        if teacher.is_some() {
+            let figures = unlabeled_questions(self.task().language(), self.unlabeled_examples());
+            folder.write_json(RunFile::Unlabeled, &figures)?;
         }
         let steps = config.train.steps;
         while trainer.steps_taken() < steps {

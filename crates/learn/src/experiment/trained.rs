@@ -1,7 +1,7 @@
 //! A finished run, opened to ask it questions.
 
 use super::error::ExperimentError;
-use super::record::record_evaluation;
+use super::record::{check_rules, record_evaluation};
 use crate::inference::{AnswerChooser, Reranked};
 use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
@@ -40,6 +40,7 @@ impl TrainedRun {
         let grammar: GrammarRecord = run.read_json(RunFile::Grammar)?;
         let words: Vec<String> = run.read_json(RunFile::Vocabulary)?;
         let task = Task::new(reopen_world(&config.data, &grammar)?, words.iter().cloned())?;
+        check_rules(&run, &grammar, &task, &config.data)?;
         if task.grammar_record() != grammar {
             let message = "its rules or items are not those this version makes of this world; train again";
             return Err(run.content_error(RunFile::Grammar, message).into());

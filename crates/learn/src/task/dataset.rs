@@ -6,9 +6,10 @@ use super::world::{DatabaseWorld, KnowledgeWorld, World};
 use std::path::Path;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{Example, LexiconEntry, Overnight, OvernightPart, unlabeled};
-use xpr_exec::{KnowledgeBase, SymbolPhrase, overnight};
+use xpr_exec::{SymbolPhrase, overnight};
+use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_nn::Random;
-use xpr_run::{DataConfig, Dataset};
+use xpr_run::{DataConfig, Dataset, OvernightGrammar};
 
 /// The examples of a dataset.
 #[derive(Clone)]
@@ -93,7 +94,7 @@ pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Bo
             let lexicon = Overnight::open(&config.folder)?.lexicon(&config.domain)?;
             let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
             let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
-            Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &phrases)))
+            Ok(Box::new(knowledge_world(config, &phrases)?))
         }
         Dataset::Database => Ok(Box::new(open_database(config)?.learn_constants(examples))),
     }
@@ -105,13 +106,18 @@ pub(crate) fn reopen_world(
     grammar: &GrammarRecord,
 ) -> Result<Box<dyn World>, TaskError> {
     match config.dataset {
-        Dataset::Overnight => Ok(Box::new(KnowledgeWorld::new(knowledge_base(config)?, &grammar.phrases()))),
+        Dataset::Overnight => Ok(Box::new(knowledge_world(config, &grammar.phrases())?)),
         Dataset::Database => Ok(Box::new(open_database(config)?.restore_constants(&grammar.constants))),
     }
 }
 
-fn knowledge_base(config: &DataConfig) -> Result<KnowledgeBase, TaskError> {
-    overnight::world(&config.domain).ok_or_else(|| TaskError::Domain(config.domain.clone()))
+fn knowledge_world(config: &DataConfig, phrases: &[SymbolPhrase]) -> Result<KnowledgeWorld, TaskError> {
+    let base = overnight::world(&config.domain).ok_or_else(|| TaskError::Domain(config.domain.clone()))?;
+    let language = match config.grammar {
+        OvernightGrammar::Typed => LambdaDcs::new(),
+        OvernightGrammar::Signatures => LambdaDcs::from_signatures(),
+    };
+    Ok(KnowledgeWorld::with_language(base, language, phrases))
 }
 
 fn open_database(config: &DataConfig) -> Result<DatabaseWorld, TaskError> {

@@ -41,6 +41,11 @@ impl GrammarRecord {
         }
     }
 
+    /// Returns whether the rules are those of `other`. The items may differ.
+    pub(crate) fn has_rules_of(&self, other: &GrammarRecord) -> bool {
+        (&self.language, &self.rules) == (&other.language, &other.rules)
+    }
+
     /// Returns the phrases of the items, in their order.
     pub(crate) fn phrases(&self) -> Vec<SymbolPhrase> {
         self.items

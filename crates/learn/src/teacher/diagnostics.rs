@@ -4,7 +4,7 @@ use crate::objectives::{Candidates, Credit, Objective, TopK};
 use crate::task::UnlabeledExample;
 use xpr_lang::Language;
 use xpr_parser::Candidate;
-use xpr_run::{GoldReport, UnlabeledReport};
+use xpr_run::{GoldReport, UnlabeledQuestions, UnlabeledReport};
 
 /// The diagnostics of a question's candidates; those of a batch are their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,6 +93,23 @@ impl LessonDiagnostics {
     }
 }
 
+/// Returns the figures of the unlabeled questions of a run, among them the gold ratio: the length ratio of rewarded programs, if
+/// the right program of each question were the only one rewarded.
+pub(crate) fn unlabeled_questions(
+    language: &dyn Language,
+    examples: &[UnlabeledExample],
+) -> UnlabeledQuestions {
+    let known = examples.iter().filter_map(|example| Some((example, example.gold.as_ref()?)));
+    let (mut with_program, mut program_length, mut question_length) = (0, 0, 0);
+    for (example, gold) in known {
+        with_program += 1;
+        program_length += language.length(gold);
+        question_length += example.question.word_count();
+    }
+    let gold_ratio = (question_length > 0).then(|| program_length as f64 / question_length as f64);
+    UnlabeledQuestions { questions: examples.len(), with_program, gold_ratio }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +117,29 @@ mod tests {
     use crate::task::{KnowledgeWorld, Task};
     use xpr_exec::overnight;
     use xpr_lang::Program;
+
+    #[test]
+    fn the_gold_ratio_is_that_counted_by_hand() {
+        let world = overnight::world("calendar").unwrap();
+        let task = Task::new(Box::new(KnowledgeWorld::new(world, &[])), []).unwrap();
+        let programs: Vec<Program> = task.scene().grammar().programs(5).take(2).collect();
+        let example = |question: &str, gold: Option<&Program>| {
+            let mut example = UnlabeledExample::bare(task.question(question));
+            example.gold = gold.cloned();
+            example
+        };
+        // Two questions of three words and of one word; the right program of the third is unknown.
+        let examples = [
+            example("which late meeting", Some(&programs[0])),
+            example("meetings", Some(&programs[1])),
+            example("which long meeting is late", None),
+        ];
+        let figures = unlabeled_questions(task.language(), &examples);
+        assert_eq!((figures.questions, figures.with_program), (3, 2));
+        let lengths = programs.iter().map(|program| task.language().length(program)).sum::<usize>();
+        assert_eq!(figures.gold_ratio, Some(lengths as f64 / 4.0));
+        assert_eq!(unlabeled_questions(task.language(), &examples[2..]).gold_ratio, None);
+    }
 
     /// Three programs for a question of three words, with probabilities 1/2, 1/4 and 1/8; the first is not rewarded.
     #[test]

@@ -17,6 +17,7 @@ mod own_search;
 mod student;
 
 pub use diagnostics::LessonDiagnostics;
+pub(crate) use diagnostics::unlabeled_questions;
 pub use ensemble::Ensemble;
 pub use noisy_channel::NoisyChannel;
 pub use own_search::{EStep, OwnSearch};

@@ -63,11 +63,17 @@ fn sections(report: &Report) -> Vec<PageSection> {
     let section = |id, title, content| PageSection { id, title, content };
     let panels = panels(report);
     let mut sections = Vec::new();
-    if !report.comparisons.is_empty() {
-        let content = html! { @for comparison in &report.comparisons { (tables::comparison(comparison)) } };
-        sections.push(section("paper", text::COMPARISON, content));
+    let with_titles =
+        |tables: &[text::TextTable]| html! { @for table in tables { (tables::comparison(table)) } };
+    let beside_paper: Vec<text::TextTable> = text::beside_the_paper(report);
+    if !beside_paper.is_empty() {
+        sections.push(section("paper", text::COMPARISON, with_titles(&beside_paper)));
     }
     sections.push(section("accuracy", "Accuracy", tables::accuracies(report)));
+    if !report.differences.is_empty() {
+        let differences: Vec<text::TextTable> = report.differences.iter().map(text::differences).collect();
+        sections.push(section("differences", text::DIFFERENCES, with_titles(&differences)));
+    }
     if report.groups.iter().any(|group| !group.curves.loss.is_empty()) {
         sections.push(section("training", "Training", training(report, &panels)));
     }
@@ -91,7 +97,8 @@ fn training(report: &Report, panels: &[Panel<'_>]) -> Markup {
         @if let Some(table) = text::training(report) { (tables::folded(&table)) }
         (panels::figures(panels, Panel::training))
         p.note {
-            "Lines are means over the runs of a group and over a sliding window of " (window) " steps."
+            "Lines are means over the runs of a group. Length ratio and coverage are cumulative means over the recorded \
+             steps, as in the paper’s section 5.3; other lines are means over a sliding window of " (window) " steps."
         }
     }
 }

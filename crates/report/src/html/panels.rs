@@ -2,7 +2,7 @@
 
 use super::chart::{AxisScale, Chart, DASHES, Series};
 use crate::groups::objective_rank;
-use crate::{Curve, Group, Report};
+use crate::{Curve, Group, Method, Report};
 use maud::{Markup, html};
 
 /// Groups with the same data, share of labels and evaluation examples.
@@ -14,7 +14,7 @@ pub(super) struct Panel<'a> {
 /// A group in a panel.
 struct PanelMember<'a> {
     group: &'a Group,
-    /// The method, followed by a letter if several groups have the same.
+    /// The objective, and the method if there are both, followed by a letter if several groups have the same.
     label: String,
     /// The number of the colour in the style sheet.
     colour: usize,
@@ -48,13 +48,20 @@ const COLOURS: usize = 7;
 fn members<'a>(groups: &[&'a Group]) -> Vec<PanelMember<'a>> {
     let taken: Vec<usize> = groups.iter().map(|group| objective_rank(&group.objective)).collect();
     let mut free = (0..COLOURS).filter(|colour| !taken.contains(colour)).rev().collect::<Vec<_>>();
+    let learning = || groups.iter().filter(|group| !group.is_labels_only());
+    let has_both_methods = learning().any(|group| group.method == Method::Paper)
+        && learning().any(|group| group.method == Method::Ours);
+    let name = |group: &Group| match has_both_methods {
+        true => format!("{}, {}", group.objective_name(), group.method.name()),
+        false => group.objective_name().to_owned(),
+    };
     let member = |(index, group): (usize, &&'a Group)| {
-        let same = |other: &&&Group| other.objective == group.objective;
-        let (all, earlier) =
-            (groups.iter().filter(same).count(), groups[..index].iter().filter(same).count());
-        let label = match all {
-            1 => group.method().to_owned(),
-            _ => format!("{} {}", group.method(), letter(earlier)),
+        let (same_objective, own) = (|other: &&&Group| other.objective == group.objective, name(group));
+        let earlier = groups[..index].iter().filter(same_objective).count();
+        let same_name = |groups: &[&Group]| groups.iter().filter(|other| name(other) == own).count();
+        let label = match same_name(groups) {
+            1 => own,
+            _ => format!("{own} {}", letter(same_name(&groups[..index]))),
         };
         let (colour, dash) = match earlier {
             0 => (taken[index], 0),
@@ -106,15 +113,35 @@ impl Panel<'_> {
         Chart { title, x_label: "step", series: self.series(points), ..Chart::default() }
     }
 
+    /// Returns the gold ratio as a horizontal line over the steps of the length ratio, if groups have it: the mean of theirs.
+    fn gold_ratio(&self) -> Option<Series> {
+        let curves = || self.members.iter().map(|member| &member.group.curves);
+        let ratios: Vec<f64> = curves().filter_map(|curves| curves.gold_ratio).collect();
+        let steps = || curves().flat_map(|curves| &curves.length_ratio).map(|point| point.0);
+        let (first, last) = (steps().reduce(f64::min)?, steps().reduce(f64::max)?);
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        (!ratios.is_empty()).then(|| Series {
+            label: format!("gold {mean:.2}"),
+            colour: COLOURS,
+            dash: 1,
+            points: vec![(first, mean), (last, mean)],
+        })
+    }
+
     /// Returns the charts of training: first the two figures of section 5.3 of the paper.
     pub(super) fn training(&self) -> Vec<Chart> {
         let log_loss = |group: &Group| {
             let positive = group.curves.loss.iter().filter(|point| point.1 > 0.0);
             positive.map(|(step, loss)| (*step, loss.log10())).collect()
         };
+        let mut length_ratio =
+            self.over_steps("length ratio, cumulative mean", |group| group.curves.length_ratio.clone());
+        length_ratio.series.extend(self.gold_ratio());
         vec![
-            self.over_steps("length ratio", |group| group.curves.length_ratio.clone()),
-            self.over_steps("coverage of correct programs", |group| group.curves.coverage.clone()),
+            length_ratio,
+            self.over_steps("coverage of correct programs, cumulative mean", |group| {
+                group.curves.coverage.clone()
+            }),
             Chart {
                 y_scale: AxisScale::PowersOfTen,
                 ..self.over_steps("loss on labeled examples", log_loss)
@@ -158,23 +185,29 @@ impl Panel<'_> {
 
     /// Returns whether the labels of the series need an explanation, or may be missing from the charts.
     fn needs_legend(&self) -> bool {
-        self.members.len() > super::chart::MOST_LABELS
+        // The gold ratio is one more series.
+        self.members.len() >= super::chart::MOST_LABELS
             || self.members.iter().any(|member| !member.group.settings.is_empty())
     }
 
     fn legend(&self) -> Markup {
+        let entry = |colour: usize, dash: usize, label: &str, settings: &str| {
+            html! {
+                li {
+                    svg viewBox="0 0 28 8" aria-hidden="true" {
+                        path class={ "line c" (colour) } stroke-dasharray=(DASHES[dash]) d="M0 4H28" {}
+                    }
+                    (label) " " small { (settings) }
+                }
+            }
+        };
         html! {
             ul.legend {
                 @for member in &self.members {
-                    li {
-                        svg viewBox="0 0 28 8" aria-hidden="true" {
-                            path
-                                class={ "line c" (member.colour) }
-                                stroke-dasharray=(DASHES[member.dash])
-                                d="M0 4H28" {}
-                        }
-                        (member.label) " " small { (member.group.variant()) }
-                    }
+                    (entry(member.colour, member.dash, &member.label, &member.group.variant()))
+                }
+                @if let Some(gold) = self.gold_ratio() {
+                    (entry(gold.colour, gold.dash, &gold.label, "the length ratio of the labeled programs"))
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! Tables as HTML.
 
 use crate::bootstrap::Interval;
-use crate::tables::{self as text, NO_VALUE, TableCell, TextTable, signed};
-use crate::{ComparisonCell, ComparisonRow, Group, PaperComparison, Report};
+use crate::tables::{self as text, TableCell, TextTable};
+use crate::{Group, Report};
 use maud::{Markup, html};
 
 /// Returns a table with its notes.
-pub(super) fn table(table: &TextTable<'_>) -> Markup {
+pub(super) fn table(table: &TextTable) -> Markup {
     let row = |cells: Vec<Markup>| html! { tr { @for cell in &cells { (cell) } } };
     let rows: Vec<Markup> = rows(table).into_iter().map(row).collect();
     html! { (frame(&table.headings, table.text_columns, &rows)) (notes(&table.notes)) }
@@ -16,7 +16,7 @@ pub(super) fn table(table: &TextTable<'_>) -> Markup {
 const MOST_ROWS: usize = 12;
 
 /// Returns a table that is folded if it is long.
-pub(super) fn folded(table: &TextTable<'_>) -> Markup {
+pub(super) fn folded(table: &TextTable) -> Markup {
     let whole = self::table(table);
     html! {
         @if table.rows.len() <= MOST_ROWS { (whole) }
@@ -25,7 +25,7 @@ pub(super) fn folded(table: &TextTable<'_>) -> Markup {
 }
 
 /// Returns a table with headings and rows. Its first `text_columns` are text, the others numbers.
-fn frame(headings: &[&str], text_columns: usize, rows: &[Markup]) -> Markup {
+fn frame(headings: &[String], text_columns: usize, rows: &[Markup]) -> Markup {
     html! {
         div.wide tabindex="0" {
             table {
@@ -48,7 +48,7 @@ fn notes(notes: &[String]) -> Markup {
 
 /// Returns the cells of the rows. The leading text cells that repeat those of the row above are hidden; the last text cell
 /// is always visible.
-fn rows(table: &TextTable<'_>) -> Vec<Vec<Markup>> {
+fn rows(table: &TextTable) -> Vec<Vec<Markup>> {
     let mut above: &[TableCell] = &[];
     let mut rows = Vec::with_capacity(table.rows.len());
     for cells in &table.rows {
@@ -74,7 +74,7 @@ fn rows(table: &TextTable<'_>) -> Vec<Vec<Markup>> {
 pub(super) fn accuracies<'a>(report: &'a Report) -> Markup {
     let table = text::accuracies(report);
     let intervals: Vec<Interval> =
-        report.groups.iter().filter_map(|group| group.over_labels_only).map(|gain| gain.interval).collect();
+        report.groups.iter().filter_map(|group| group.over_lower_bound).map(|gain| gain.interval).collect();
     if intervals.is_empty() {
         return self::table(&table);
     }
@@ -82,10 +82,10 @@ pub(super) fn accuracies<'a>(report: &'a Report) -> Markup {
     // After accuracy, gain and interval.
     let drawn_column = table.text_columns + 3;
     let mut headings = table.headings.clone();
-    headings.insert(drawn_column, "");
+    headings.insert(drawn_column, String::new());
     let mut above: Option<&Group> = None;
     let row = |(mut cells, group): (Vec<Markup>, &'a Group)| {
-        let interval = group.over_labels_only.map(|gain| scale.draw(gain.interval));
+        let interval = group.over_lower_bound.map(|gain| scale.draw(gain.interval));
         cells.insert(drawn_column, html! { td { @if let Some(interval) = interval { (interval) } } });
         let is_new = above.replace(group).is_some_and(|above| above.topic != group.topic);
         html! { tr.new[is_new] { @for cell in &cells { (cell) } } }
@@ -125,63 +125,18 @@ impl IntervalScale {
     }
 }
 
-/// Returns a comparison with the paper. Each cell has our accuracy, and the paper's below it.
-pub(super) fn comparison(comparison: &PaperComparison) -> Markup {
-    let has_gain = comparison.has_gain();
-    let mut headings = vec![""];
-    headings.extend(comparison.headings());
-    if has_gain {
-        headings.push(text::GAIN);
-    }
-    let row = |row: &ComparisonRow| {
-        html! {
-            tr {
-                th scope="row" {
-                    (row.method) @if !row.settings.is_empty() { small { (row.settings) } }
-                }
-                @for cell in comparison.cells(row) { (comparison_cell(cell.as_ref())) }
-                @if has_gain {
-                    td.n {
-                        @if let Some(gain) = row.gain() {
-                            b { (signed(gain.difference)) } small { (text::interval(gain.low, gain.high)) }
-                        }
-                    }
-                }
-            }
-        }
+/// Returns a comparison with the paper. A row of the paper has several lines, and a rule above the first.
+pub(super) fn comparison(table: &TextTable) -> Markup {
+    let mut is_first = true;
+    let row = |(cells, texts): (Vec<Markup>, &Vec<TableCell>)| {
+        let is_new = !is_first && !texts[0].text.is_empty();
+        is_first = false;
+        html! { tr.new[is_new] { @for cell in &cells { (cell) } } }
     };
-    let rows: Vec<Markup> = comparison.rows.iter().map(row).collect();
+    let rows: Vec<Markup> = rows(table).into_iter().zip(&table.rows).map(row).collect();
     html! {
-        h3 { (text::labels_of(comparison)) }
-        (frame(&headings, 1, &rows))
-        p.note {
-            "Our accuracy (± standard deviation over runs); below it the paper’s, and ours minus the paper’s."
-        }
-        (notes(&comparison.notes))
-    }
-}
-
-fn comparison_cell(cell: Option<&ComparisonCell>) -> Markup {
-    let Some(cell) = cell else { return html! { td.n.none { (NO_VALUE) } } };
-    html! {
-        td.n {
-            b { (format_args!("{:.1}", cell.ours.mean)) }
-            @if let Some(deviation) = cell.ours.deviation { i { (format_args!(" ±{deviation:.1}")) } }
-            @if let (Some(paper), Some(difference)) = (cell.paper, cell.difference) {
-                small {
-                    (format_args!("{paper:.1} "))
-                    span class=(direction(difference)) { (signed(difference)) }
-                }
-            }
-        }
-    }
-}
-
-/// Returns the class of a difference, by the sign it has after rounding.
-fn direction(difference: f64) -> &'static str {
-    match difference {
-        _ if difference > 0.05 => "up",
-        _ if difference < -0.05 => "down",
-        _ => "same",
+        h3 { (table.title) }
+        (frame(&table.headings, table.text_columns, &rows))
+        (notes(&table.notes))
     }
 }

@@ -1,6 +1,6 @@
 //! Checks of values that have the right type.
 
-use super::{Config, ConfigError, Reward};
+use super::{Config, ConfigError, Dataset, OvernightGrammar, Reward};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -9,6 +9,11 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_counts()?;
         self.check_numbers()?;
+        let (dataset, grammar) = (self.data.dataset, self.data.grammar);
+        // Training would silently be the same, and the run would seem to be one with another grammar.
+        let has_grammar = dataset == Dataset::Overnight || grammar == OvernightGrammar::Typed;
+        let expected = "a database has one grammar only: leave the setting out";
+        holds(has_grammar, "data.grammar", grammar.name(), expected)?;
         let prefer = self.eval.prefer;
         let is_choice = !matches!(prefer, Reward::Denotation | Reward::Agreement);
         holds(is_choice, "eval.prefer", prefer.name(), "expected `auto`, `non-empty` or `executes`")

@@ -62,6 +62,8 @@ pub struct DataConfig {
     pub fold: usize,
     /// The file of word vectors in the text format of GloVe; empty for random vectors.
     pub embeddings: PathBuf,
+    /// The grammar of Overnight's programs. A database has one grammar only.
+    pub grammar: OvernightGrammar,
 }
 
 /// A kind of dataset.
@@ -72,6 +74,27 @@ pub enum Dataset {
     Overnight,
     /// A database, and files of questions about it.
     Database,
+}
+
+/// A grammar of Overnight's programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OvernightGrammar {
+    /// The grammar that excludes what SEMPRE's functions reject for every input.
+    #[default]
+    Typed,
+    /// The grammar of the functions' signatures only, as loose as that of the paper's authors.
+    Signatures,
+}
+
+impl OvernightGrammar {
+    /// Returns the name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            OvernightGrammar::Typed => "typed",
+            OvernightGrammar::Signatures => "signatures",
+        }
+    }
 }
 
 /// Which training examples are held out.
@@ -133,6 +156,7 @@ impl Default for DataConfig {
             held_out_from: HeldOut::Rest,
             fold: 0,
             embeddings: PathBuf::new(),
+            grammar: OvernightGrammar::Typed,
         }
     }
 }

@@ -234,6 +234,7 @@ fn keys(table: &Table, prefix: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::OvernightGrammar;
 
     fn read(settings: &[&str]) -> Result<Config, String> {
         let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
@@ -279,6 +280,10 @@ mod tests {
                 &["model.hidden=100"],
                 "`model.hidden` is 100; expected a multiple of twice model.heads, at most 4096",
             ),
+            (
+                &["data.dataset=database", "data.grammar=signatures"],
+                "`data.grammar` is signatures; a database has one grammar only: leave the setting out",
+            ),
             (&["data.fraction=1.5"], "`data.fraction` is 1.5; expected a share above 0 and up to 1"),
         ];
         for (settings, expected) in cases {
@@ -286,6 +291,8 @@ mod tests {
         }
         assert_eq!(read(&["learn.objective=top-k"]).unwrap().learn.objective.as_deref(), Some("top-k"));
         assert_eq!(read(&["learn.objective=none"]).unwrap().learn.objective, None);
+        assert_eq!(read(&["data.grammar=signatures"]).unwrap().data.grammar, OvernightGrammar::Signatures);
+        assert!(read(&["data.grammar=loose"]).unwrap_err().contains("expected `typed` or `signatures`"));
         assert!(read(&["train.steps=many"]).unwrap_err().contains("invalid type: string \"many\""));
     }
 }

@@ -15,9 +15,13 @@ pub struct KnowledgeWorld {
 }
 
 impl KnowledgeWorld {
-    /// Creates the world of a knowledge base; `phrases` says what people call its items.
+    /// Creates the world of a knowledge base, with the typed grammar; `phrases` says what people call its items.
     pub fn new(base: KnowledgeBase, phrases: &[SymbolPhrase]) -> Self {
-        let language = LambdaDcs::new();
+        KnowledgeWorld::with_language(base, LambdaDcs::new(), phrases)
+    }
+
+    /// Creates the world of a knowledge base, with the grammar of `language`.
+    pub fn with_language(base: KnowledgeBase, language: LambdaDcs, phrases: &[SymbolPhrase]) -> Self {
         let environment = KnowledgeBaseEnvironment::new(&base, &language, phrases);
         KnowledgeWorld { base, language, environment }
     }
