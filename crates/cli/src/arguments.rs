@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     Train(TrainArguments),
     Sweep(SweepArguments),
+    Compare(CompareArguments),
     Eval(EvalArguments),
     Report(ReportArguments),
     Ask(AskArguments),
@@ -145,16 +146,16 @@ pub(crate) struct TrainArguments {
     /// Resume the run in the folder, with the settings stored in it.
     #[arg(long, conflicts_with_all = ["experiment", "set", "tune"])]
     pub(crate) resume: bool,
-    /// Choose learn.weight among these first: train with each on part of the labeled examples, compare on the rest
-    /// (100, or half of them if there are fewer than 200), then train on all of them with the best weight. The same
-    /// command resumes interrupted tuning.
+    /// Choose learn.weight among these first (0.1, 0.3, 0.5 and 1 if none are given): train with each on part of the
+    /// labeled examples, compare on the rest (100, or half of them if there are fewer than 200), then train on all of them
+    /// with the best weight. The same command resumes interrupted tuning.
     #[arg(
         long,
         value_name = "WEIGHTS",
         value_delimiter = ',',
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "0.1,0.3,1"
+        default_missing_value = "0.1,0.3,0.5,1"
     )]
     pub(crate) tune: Option<Vec<f64>>,
     /// Folder of the ensemble's members (learn.ensemble); in the run folder if not given. Runs that differ only in their
@@ -187,16 +188,83 @@ pub(crate) struct SweepArguments {
     /// Print the `xpr train` command of each cell and train nothing.
     #[arg(long)]
     pub(crate) list: bool,
-    /// Number of cells trained in parallel.
+    #[command(flatten)]
+    pub(crate) training: CellArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// How the cells of a sweep or a comparison are trained.
+#[derive(Debug, Args)]
+pub(crate) struct CellArguments {
+    /// Number of runs trained in parallel.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: u16,
-    /// Number of threads per cell; 0 for one per core. Does not change the result.
+    /// Number of threads per run; 0 for one per core. Does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) paths: DataPaths,
+}
+
+/// Compare experiments on held-out training questions, to choose settings. Test files are not read.
+///
+/// Trains every experiment on every domain with every seed, and evaluates it on training questions that are held out, the same for
+/// all experiments. Prints the accuracies, and the difference of each experiment to the first with a 95 % confidence interval.
+/// Each training is a run folder. Finished runs are reused and unfinished ones resumed, so the same command continues an
+/// interrupted comparison.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr compare experiments/overnight.toml --vary learn.objective=none,sparse --set data.fraction=0.3 --out compare/sparse
+  xpr compare a.toml b.toml --domains calendar,housing --seeds 5 --out compare/a-b --json
+  xpr compare a.toml a.toml:train.warmup=1500,learn.start=1500 --from rest --out compare/warmup")]
+pub(crate) struct CompareArguments {
+    /// Experiment file (TOML), or FILE.toml:KEY=VALUE,KEY=VALUE for the file with other settings. The others are compared with the
+    /// first.
+    #[arg(value_name = "EXPERIMENT", required = true)]
+    pub(crate) experiments: Vec<String>,
+    /// Make an experiment of each file with each of these values; given several times, with each combination.
+    #[arg(long, value_name = "KEY=VALUE,VALUE")]
+    pub(crate) vary: Vec<String>,
+    /// Override a setting of all experiments.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Number of seeds; the setting train.seed is 0, 1, 2 and so on.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) seeds: u16,
+    /// Domains of Overnight; that of the experiments if not given.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS)
+    )]
+    pub(crate) domains: Vec<String>,
+    /// Number of held-out questions per seed; each seed has others. By default, a quarter of those it can be, at most 100 labeled
+    /// ones and no more than there are for all seeds; with --from transductive, all unlabeled questions, the same for each seed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) held_out: Option<u32>,
+    /// Which questions are held out.
+    #[arg(long, value_enum, default_value_t = HeldOutFrom::Labeled)]
+    pub(crate) from: HeldOutFrom,
+    /// Folder for the run folders.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) training: CellArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum HeldOutFrom {
+    /// Labeled questions. They are not trained on.
+    Labeled,
+    /// Questions of a benchmark beyond data.fraction. They are not trained on.
+    Rest,
+    /// The same questions, but they stay in training without their programs.
+    Transductive,
 }
 
 /// Evaluate a trained parser on the test questions of its dataset.
@@ -220,7 +288,7 @@ pub(crate) struct EvalArguments {
 /// Report the results of runs: accuracies next to the paper's, learning curves, calibration, errors.
 ///
 /// Prints tables. --html writes a page that also has figures and wrong answers, and works without network and scripts. Runs that
-/// differ only in split and seed form a group.
+/// differ only in split, fold and seed form a group.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -37,6 +37,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Demo(arguments) => commands::demo::run(&arguments, out),
         Command::Train(arguments) => commands::train::run(&arguments, out),
         Command::Sweep(arguments) => commands::sweep::run(&arguments, out),
+        Command::Compare(arguments) => commands::compare::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),
         Command::Report(arguments) => commands::report::run(&arguments, out),
         Command::Ask(arguments) => commands::ask::run(&arguments, out),

@@ -225,5 +225,5 @@ fn a_sweep_reports_the_cells_that_fail() {
     let out = calendar.argument("failing");
     let output = command(&["sweep", &sweep, "--data", "nowhere", "--out", &out]).output().unwrap();
     assert!(!output.status.success());
-    assert!(stderr(&output).contains("4 of 4 cells failed; the log of the first is"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("4 of 4 runs failed; the log of the first is"), "{}", stderr(&output));
 }

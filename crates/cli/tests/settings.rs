@@ -119,3 +119,62 @@ fn settings_with_old_names_are_read_with_a_note() {
     let asked = succeed(&mut command(&["ask", &calendar.argument("run"), "meetings with bob"]));
     assert_eq!(stderr(&asked), "");
 }
+
+#[test]
+fn tuning_tries_four_weights_unless_others_are_given() {
+    let calendar = SmallCalendar::new();
+    let tiny = ["train.steps=2", "learn.start=1"];
+    succeed(calendar.train("run", &[&JOINT[..], &tiny].concat()).arg("--tune"));
+    let mut tried: Vec<String> = std::fs::read_dir(calendar.path("run/tuning"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    tried.sort();
+    assert_eq!(tried, ["weight-0.1", "weight-0.3", "weight-0.5", "weight-1"]);
+}
+
+#[test]
+fn ignored_settings_are_noted_and_contradictions_refused() {
+    let calendar = SmallCalendar::new();
+    std::fs::write(calendar.path("a.toml"), "[learn]\nsteps = 1\nreward = \"agreement\"\n").unwrap();
+    let train = |run: &str, settings: &[&str]| {
+        let mut train = calendar.train(run, &[&["train.steps=1", "data.fraction=0.5"], settings].concat());
+        train.arg(calendar.path("a.toml"));
+        train
+    };
+    for (run, settings, expected) in [
+        ("labels", &["learn.objective=none"][..], &[][..]),
+        (
+            "labels-set",
+            &["learn.objective=none", "learn.weight=0.5"],
+            &["`learn.weight` is ignored: learn.objective is `none`"],
+        ),
+        (
+            "search",
+            &["learn.objective=sparse", "learn.ensemble=0", "learn.reward=auto", "learn.temperature=2"],
+            &[
+                "`learn.temperature` is ignored: learn.ensemble is 0",
+                "`learn.steps` is ignored: learn.ensemble is 0",
+            ],
+        ),
+        (
+            "ensemble",
+            &["learn.objective=sparse", "learn.ensemble=1", "learn.start=1"],
+            &["`learn.start` is ignored: with an ensemble"],
+        ),
+    ] {
+        let message = stderr(&succeed(&mut train(run, settings)));
+        let notes: Vec<&str> = message.lines().filter(|line| line.starts_with("note: ")).collect();
+        assert_eq!(notes.len(), expected.len(), "{message}");
+        assert!(expected.iter().all(|note| message.contains(note)), "{message}\nexpected: {expected:?}");
+    }
+    // A run notes nothing when it is resumed: it has all settings.
+    let resumed = succeed(&mut command(&["train", "--resume", "--out", &calendar.argument("search")]));
+    assert!(!stderr(&resumed).contains("note: "), "{}", stderr(&resumed));
+
+    let refused = train("refused", &["learn.objective=sparse", "learn.ensemble=0"]).output().unwrap();
+    let message = stderr(&refused);
+    assert!(!refused.status.success());
+    assert!(message.contains("rewarded for agreeing with itself; set learn.reward to `auto`"), "{message}");
+    assert!(!calendar.path("refused").exists());
+}

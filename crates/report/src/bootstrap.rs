@@ -9,6 +9,9 @@
 //! With several domains, runs and questions are drawn within each and the domains' means are averaged, as in the paper's
 //! tables. With one pair the interval accounts for the choice of questions only. With two or three, it understates how much
 //! runs differ.
+//!
+//! [`Resampled::of_seeds`] is for experiments that were trained with the same seeds in every domain. Seeds may have different
+//! questions there, as the folds of held-out questions do.
 
 use serde::Serialize;
 use xpr_random::Random;
@@ -71,6 +74,36 @@ impl Resampled {
         };
         Some(Resampled {
             difference: mean(means.iter().copied()),
+            samples: (0..SAMPLES).map(sample).collect(),
+        })
+    }
+
+    /// Resamples the differences of two experiments on a domain. `seeds` has the differences of each seed, question by question.
+    /// Returns nothing if there is no seed, or one without questions.
+    ///
+    /// A sample draws as many seeds as there are, the same in every domain, and questions for each drawn seed. If all seeds were
+    /// asked the same questions, these are drawn once for all of them.
+    ///
+    /// # Panics
+    /// If seeds that were asked the same questions have different numbers of them.
+    pub fn of_seeds(domain: &str, seeds: &[Vec<f64>], same_questions: bool) -> Option<Resampled> {
+        if seeds.is_empty() || seeds.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let is_paired = seeds.iter().all(|values| values.len() == seeds[0].len());
+        assert!(is_paired || !same_questions, "the same questions are as many");
+        let sample = |sample: usize| {
+            let of_seeds = Random::new(SEED).stream(sample as u64);
+            let of_questions = of_seeds.stream(number_of(domain));
+            let draw = |position: usize| {
+                let values = &seeds[of_seeds.below(position as u64, seeds.len())];
+                let random = of_questions.stream(if same_questions { 0 } else { position as u64 });
+                mean((0..values.len()).map(|place| values[random.below(place as u64, values.len())]))
+            };
+            mean((0..seeds.len()).map(draw))
+        };
+        Some(Resampled {
+            difference: mean(seeds.iter().map(|values| mean(values.iter().copied()))),
             samples: (0..SAMPLES).map(sample).collect(),
         })
     }
@@ -179,5 +212,47 @@ mod tests {
         assert!((found.low + 0.098).abs() < 0.005 && (found.high - 0.098).abs() < 0.005, "{found:?}");
         assert_eq!(resampled("calendar", &[&values]).interval(), found);
         assert!(!found.excludes_zero() && interval(1.0, 0.5, 1.5).excludes_zero());
+    }
+
+    /// Checks the interval of the average over domains, which have the differences of their seeds.
+    fn assert_interval_of_seeds(domains: &[&[&[f64]]], same_questions: bool, expected: Interval) {
+        let domain = |(index, seeds): (usize, &&[&[f64]])| {
+            let seeds: Vec<Vec<f64>> = seeds.iter().map(|values| values.to_vec()).collect();
+            Resampled::of_seeds(&format!("domain {index}"), &seeds, same_questions).unwrap()
+        };
+        let domains: Vec<Resampled> = domains.iter().enumerate().map(domain).collect();
+        let found = Resampled::average(&domains.iter().collect::<Vec<_>>()).unwrap().interval();
+        let ends =
+            [found.difference - expected.difference, found.low - expected.low, found.high - expected.high];
+        assert!(ends.iter().all(|end| end.abs() < 1e-12), "{found:?}, expected {expected:?}");
+    }
+
+    #[test]
+    fn seeds_are_resampled_and_domains_are_not() {
+        let assert_interval = |domains: &[&[&[f64]]], expected| {
+            assert_interval_of_seeds(domains, false, expected);
+        };
+        // With one seed, only questions vary: binomial (4, 1/4), as above.
+        assert_interval(&[&[&[0.0, 0.0, 0.0, 1.0]]], interval(0.25, 0.0, 0.75));
+        // Seeds with 0 and 1: the mean of two draws is 0 or 1 with probability 1/4 each.
+        assert_interval(&[&[&[0.0], &[1.0]]], interval(0.5, 0.0, 1.0));
+        // Three draws from seeds with 0, 0 and 1: P(3 of 3) = 1/27 = 0.037 and P(0) = 0.296.
+        assert_interval(&[&[&[0.0; 5], &[0.0; 5], &[1.0; 5]]], interval(1.0 / 3.0, 0.0, 1.0));
+        // Domains are fixed.
+        assert_interval(&[&[&[0.0; 9]], &[&[1.0]]], interval(0.5, 0.5, 0.5));
+        // A seed is drawn for all domains at once: if it is good for one and bad for another, their average is constant.
+        assert_interval(&[&[&[0.0], &[1.0]], &[&[1.0], &[0.0]]], interval(0.5, 0.5, 0.5));
+        for seeds in [&[][..], &[vec![0.0], vec![]]] {
+            assert!(Resampled::of_seeds("calendar", seeds, false).is_none(), "{seeds:?}");
+        }
+    }
+
+    #[test]
+    fn questions_that_seeds_share_are_resampled_once() {
+        let seed: &[f64] = &[0.0, 0.0, 0.0, 1.0];
+        // Eight questions: binomial (8, 1/4) with P(≤ 4) = 0.973 and P(≤ 5) = 0.996.
+        assert_interval_of_seeds(&[&[seed, seed]], false, interval(0.25, 0.0, 0.625));
+        // Four questions, asked twice: binomial (4, 1/4).
+        assert_interval_of_seeds(&[&[seed, seed]], true, interval(0.25, 0.0, 0.75));
     }
 }

@@ -29,6 +29,16 @@ pub enum ReportError {
          name a folder that xpr train or xpr sweep wrote"
     )]
     NoRun(PathBuf),
+    /// Two runs that are to be compared were evaluated on different questions.
+    #[error(
+        "{left} and {right} were evaluated on different questions; compare runs with the same data, labels and held-out questions"
+    )]
+    DifferentQuestions {
+        /// The folder of a run.
+        left: PathBuf,
+        /// The folder of another.
+        right: PathBuf,
+    },
     /// No run is evaluated.
     #[error(
         "nothing to report: none of the {runs} runs is evaluated{first}; finish them with xpr train --resume"

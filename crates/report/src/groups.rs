@@ -1,4 +1,4 @@
-//! Runs that differ only in split and seed, taken together.
+//! Runs that differ only in split, fold and seed, taken together.
 
 use crate::calibration::{Calibration, calibration};
 use crate::curves::{TrainingCurves, curves};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Runs that differ only in split and seed.
+/// Runs that differ only in split, fold and seed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
     /// The domain or the database.

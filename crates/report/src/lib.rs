@@ -1,10 +1,11 @@
 //! Reports about runs.
 //!
 //! A [`Report`] is read from run folders and nothing else: it needs no dataset, no model and no database. Runs that differ
-//! only in split and seed form a [`Group`], which has a [`Method`]: the paper's or ours. Groups are compared with training on
+//! only in split, fold and seed form a [`Group`], which has a [`Method`]: the paper's or ours. Groups are compared with training on
 //! the labels only, with each other ([`DifferenceTable`]) and with the paper's tables ([`PaperComparison`]), and each has its
 //! training curves, its calibration and an analysis of its errors. All figures are computed once, here; the modules that write
-//! text only format them.
+//! text only format them. An [`ExperimentComparison`] compares experiments that were trained with the same seeds and evaluated
+//! on the same held-out questions.
 //!
 //! The key decision is that **the same runs give the same report**, byte for byte: the bootstrap has a fixed seed, and
 //! nothing depends on the clock.
@@ -27,6 +28,7 @@ mod curves;
 mod differences;
 mod error;
 mod errors;
+mod experiments;
 mod groups;
 mod html;
 mod markdown;
@@ -49,6 +51,9 @@ pub use curves::{Curve, TrainingCurves};
 pub use differences::{DifferenceRow, DifferenceTable};
 pub use error::ReportError;
 pub use errors::{ErrorAnalysis, PredictionKind, QuestionSubset, WrongQuestion};
+pub use experiments::{
+    ComparedDomain, DomainResult, ExperimentComparison, ExperimentResult, ExperimentRuns, PairedResult,
+};
 pub use groups::{Group, MeanAccuracy};
 pub use method::Method;
 pub use pairing::Difference;

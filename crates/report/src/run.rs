@@ -94,6 +94,20 @@ impl LoadedRun {
     }
 }
 
+/// Reads the predictions of a run.
+///
+/// # Errors
+/// If there are none, or the file is damaged.
+pub(crate) fn read_predictions(folder: &RunFolder) -> Result<Vec<Prediction>, ReportError> {
+    let mut files = RunFiles { folder, missing: Vec::new(), messages: Vec::new() };
+    let predictions = files.read_json_lines(RunFile::Predictions);
+    if predictions.is_empty() {
+        let message = files.problems().into_iter().next().unwrap_or("there are no predictions".to_owned());
+        return Err(ReportError::Content { path: folder.folder().to_owned(), message });
+    }
+    Ok(predictions)
+}
+
 /// Returns the name of a folder, also of one such as `.`.
 fn name_of(folder: &Path) -> String {
     let absolute = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());

@@ -29,9 +29,9 @@ pub(crate) struct Conditions {
     pub(crate) held_out: u64,
 }
 
-/// Settings by which runs are never told apart: those of [`Conditions`], the split and the seed, which vary within a group,
+/// Settings by which runs are never told apart: those of [`Conditions`], split, fold and seed, which vary within a group,
 /// the objective, which is compared separately, and those without influence on a result.
-const NOT_COMPARED: [&str; 10] = [
+const NOT_COMPARED: [&str; 11] = [
     "data.dataset",
     "data.domain",
     "data.database",
@@ -39,6 +39,7 @@ const NOT_COMPARED: [&str; 10] = [
     "data.fraction",
     "data.held_out",
     "data.split",
+    "data.fold",
     "train.seed",
     "train.checkpoint",
     "learn.objective",

@@ -1,10 +1,11 @@
 //! The tables of a report as text. The modules for terminal, Markdown and HTML only lay them out.
 
+use crate::bootstrap::Interval;
 use crate::groups::percent_of_labels;
 use crate::published::GOLD_RATIO_OF_CALENDAR;
 use crate::{
     AverageGain, ComparisonCell, ComparisonLine, ComparisonRow, Difference, DifferenceRow, DifferenceTable,
-    ErrorAnalysis, Group, PaperComparison, Report,
+    ErrorAnalysis, ExperimentComparison, ExperimentResult, Group, PairedResult, PaperComparison, Report,
 };
 use std::collections::BTreeSet;
 
@@ -275,7 +276,7 @@ pub(crate) fn differences(table: &DifferenceTable) -> TextTable {
     let vectors = || table.rows.iter().map(|row| row.vectors.as_str());
     let are_vectors_mixed = are_mixed(vectors());
     let has_average = !table.averaged.is_empty();
-    let marked = |interval: crate::bootstrap::Interval| {
+    let marked = |interval: Interval| {
         format!("{}{}", signed(interval.difference), if interval.excludes_zero() { " *" } else { "" })
     };
     let cell = |(column, cell): (usize, &Option<Difference>)| match cell {
@@ -447,4 +448,68 @@ pub(crate) fn errors(errors: &ErrorAnalysis) -> Vec<TextTable> {
     }
     tables.retain(|table| !table.rows.is_empty());
     tables
+}
+
+/// Returns the tables of a comparison of experiments: their accuracies, and their differences to the first.
+pub(crate) fn experiments(comparison: &ExperimentComparison) -> [TextTable; 2] {
+    let domains = &comparison.domains;
+    let has_average = domains.len() > 1;
+    let names = domains.iter().map(|domain| domain.name.as_str());
+    let columns: Vec<&str> =
+        ["experiment"].into_iter().chain(names).chain(has_average.then_some("average")).collect();
+    let row = |experiment: &ExperimentResult, cell: fn(&PairedResult) -> TableCell| -> Vec<TableCell> {
+        let average = has_average.then_some(&experiment.average);
+        let cells = experiment.domains.iter().map(|domain| &domain.result).chain(average).map(cell);
+        std::iter::once(experiment.name.as_str().into()).chain(cells).collect()
+    };
+    let table = |title: String, rows: Vec<Vec<TableCell>>, notes: Vec<String>| TextTable {
+        title,
+        text_columns: 1,
+        headings: headings(columns.iter().copied()),
+        rows,
+        notes,
+    };
+    let all = comparison.experiments.iter();
+    let accuracies = all.clone().map(|experiment| {
+        row(experiment, |result| accuracy(result.accuracy.mean, result.accuracy.deviation).into())
+    });
+    let differences =
+        all.clone().skip(1).map(|experiment| row(experiment, |result| difference(result.over_first)));
+    let first = all.clone().next().map_or("", |first| &first.name);
+    let questions: Vec<String> =
+        domains.iter().map(|domain| format!("{} {}", domain.name, domain.questions)).collect();
+    let over_seeds = match comparison.seeds {
+        1 => "one seed".to_owned(),
+        seeds => format!("the mean and the standard deviation over {seeds} seeds"),
+    };
+    let are_same = domains.iter().all(|domain| domain.same_questions) && comparison.seeds > 1;
+    let which = if are_same { ", the same for every seed" } else { "" };
+    let resampled = match comparison.seeds {
+        1 => "It does not account for other seeds.",
+        _ => "Seeds and questions are resampled; domains are not.",
+    };
+    [
+        table(
+            "Accuracy on held-out training questions".to_owned(),
+            accuracies.collect(),
+            vec![
+                format!("Accuracy in percent: {over_seeds}."),
+                format!("Questions per seed{which}: {}.", questions.join(", ")),
+            ],
+        ),
+        table(
+            format!("Difference to {first}"),
+            differences.collect(),
+            vec![format!(
+                "In percentage points, with a 95 % confidence interval: a bootstrap paired by question. {resampled}"
+            )],
+        ),
+    ]
+}
+
+/// Returns a difference with its interval.
+fn difference(difference: Option<Interval>) -> TableCell {
+    difference.map_or(NO_VALUE.into(), |difference| {
+        TableCell::with_detail(signed(difference.difference), interval(difference.low, difference.high))
+    })
 }

@@ -36,6 +36,15 @@ pub(crate) fn write(report: &Report) -> String {
     text
 }
 
+/// Returns tables as text.
+pub(crate) fn write_tables(tables: &[TextTable]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        write_table(&mut text, table);
+    }
+    text.trim_start().to_owned()
+}
+
 fn write_table(text: &mut String, table: &TextTable) {
     let rows: Vec<Vec<String>> = table
         .rows

@@ -26,8 +26,9 @@ mod metrics;
 mod prediction;
 
 pub use config::{
-    Config, ConfigError, DataConfig, Dataset, EvalConfig, Fallback, HeldOut, LearnConfig, OvernightGrammar,
-    ReadConfig, RenamedSetting, Reward, TrainConfig, rename_settings,
+    Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
+    IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, TrainConfig,
+    rename_settings,
 };
 pub use fingerprint::fingerprint;
 pub use folder::{RunError, RunFile, RunFolder};

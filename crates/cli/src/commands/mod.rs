@@ -4,8 +4,11 @@ pub(crate) mod ask;
 pub(crate) mod bench;
 pub(crate) mod bench_parser;
 mod bench_queries;
+mod cell_display;
+mod cells;
 pub(crate) mod check;
 mod checked_data;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod eval;
@@ -18,12 +21,11 @@ pub(crate) mod man;
 pub(crate) mod objective;
 pub(crate) mod report;
 pub(crate) mod sweep;
-mod sweep_display;
 pub(crate) mod train;
 mod training_progress;
 pub(crate) mod vectors;
 
-use crate::arguments::ExperimentArguments;
+use crate::arguments::{DataPaths, ExperimentArguments};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs;
@@ -32,26 +34,34 @@ use std::path::Path;
 use xpr_exec::{KnowledgeBase, overnight};
 use xpr_run::{Config, Dataset, ReadConfig};
 
-/// Reads the settings of an experiment. `--data` and `--embeddings` override the file, and `--set` overrides both.
+/// Reads the settings of an experiment, and writes notes about them.
+///
+/// # Errors
+/// If the settings have an error or contradict each other.
 fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
+    with_notices(read_settings(arguments.experiment.as_deref(), &arguments.set, &arguments.paths)?)
+}
+
+/// Reads the settings of an experiment. `--data` and `--embeddings` override the file, and `--set` overrides both.
+fn read_settings(experiment: Option<&Path>, set: &[String], paths: &DataPaths) -> Result<ReadConfig> {
     let mut settings = Vec::new();
     // A folder of word vectors holds the file that the experiment names.
-    let embeddings = arguments.paths.embeddings.as_ref().filter(|path| !path.is_dir()).cloned();
-    for (key, path) in [("data.folder", &arguments.paths.data), ("data.embeddings", &embeddings)] {
+    let embeddings = paths.embeddings.as_ref().filter(|path| !path.is_dir()).cloned();
+    for (key, path) in [("data.folder", &paths.data), ("data.embeddings", &embeddings)] {
         if let Some(path) = path {
             let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
             settings.push(format!("{key}={path:?}"));
         }
     }
-    settings.extend(arguments.set.iter().cloned());
-    let mut read = Config::read(arguments.experiment.as_deref(), &settings)?;
+    settings.extend(set.iter().cloned());
+    let mut read = Config::read(experiment, &settings)?;
     if read.config.data.dataset == Dataset::Database {
         // XPR_DATA is the folder of the Overnight benchmark, which has no files of this database.
-        settings.retain(|setting| !setting.starts_with("data.folder=") || arguments.set.contains(setting));
-        read = Config::read(arguments.experiment.as_deref(), &settings)?;
+        settings.retain(|setting| !setting.starts_with("data.folder=") || set.contains(setting));
+        read = Config::read(experiment, &settings)?;
     }
-    find_embeddings(&mut read.config, arguments.paths.embeddings.as_deref())?;
-    Ok(with_notices(read))
+    find_embeddings(&mut read.config, paths.embeddings.as_deref())?;
+    Ok(read)
 }
 
 /// Sets the file of word vectors, if `--embeddings` names one. If it names a folder, the file of the settings is looked for there.
@@ -74,12 +84,22 @@ fn find_embeddings(config: &mut Config, path: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the settings, and writes a note to standard error for each one that was given by an old name.
-fn with_notices(read: ReadConfig) -> Config {
-    for setting in &read.renamed {
-        let _ = writeln!(io::stderr(), "note: the setting `{}` is now `{}`", setting.old, setting.new);
+/// Returns the settings, and writes a note to standard error for each one that was given by an old name or is ignored.
+///
+/// # Errors
+/// If the settings contradict each other.
+fn with_notices(read: ReadConfig) -> Result<Config> {
+    read.config.check_consistency()?;
+    let renamed = read.renamed.iter().map(ToString::to_string);
+    write_notes(renamed.chain(read.ignored.iter().map(ToString::to_string)));
+    Ok(read.config)
+}
+
+/// Writes notes to standard error.
+fn write_notes(notes: impl IntoIterator<Item = String>) {
+    for note in notes {
+        let _ = writeln!(io::stderr(), "note: {note}");
     }
-    read.config
 }
 
 /// Sets the data folder of a run, if one is given and has the run's files: `XPR_DATA` may name the folder of another dataset.

@@ -1,24 +1,15 @@
 //! `xpr sweep`: trains a grid of experiments in parallel processes.
-//!
-//! Each cell is a process `xpr train`, so a cell that fails does not stop the others, and its memory is freed when it ends.
 
-use super::sweep_display::{RunningCell, SweepDisplay};
+use super::cells::{check_failed, percent, train_cells};
 use super::write_json;
 use crate::arguments::SweepArguments;
 use crate::table;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 use xpr_learn::experiment::sweep::{Cell, CellProgress, Sweep};
-
-/// The time between checks whether a cell has ended.
-const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The settings of a cell, and its accuracy if it is finished.
 #[derive(Serialize)]
@@ -42,23 +33,14 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
     }
     let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
     let unfinished = unfinished_cells(&sweep, folder);
-    let failed = train_cells(&unfinished, folder, arguments)?;
+    let failed = train_cells(&unfinished, folder, &arguments.training)?;
     let results: Vec<CellResult<'_>> =
         sweep.cells.iter().map(|cell| CellResult::new(cell, cell.accuracy(folder))).collect();
     match arguments.output.json {
         true => write_json(out, &results)?,
         false => write_table(out, &sweep.cells, &results)?,
     }
-    if let Some(cell) = failed.first() {
-        let log = log_file(cell, folder);
-        bail!(
-            "{} of {} cells failed; the log of the first is {}",
-            failed.len(),
-            unfinished.len(),
-            log.display()
-        );
-    }
-    Ok(())
+    check_failed(&failed, unfinished.len(), folder)
 }
 
 /// Returns the cells that are to be trained, and writes how many are finished or left out because their data is missing.
@@ -81,42 +63,6 @@ fn unfinished_cells<'s>(sweep: &'s Sweep, folder: &Path) -> Vec<&'s Cell> {
         );
     }
     unfinished
-}
-
-/// Trains cells, several in parallel, and returns those that failed.
-fn train_cells<'c>(cells: &[&'c Cell], folder: &Path, arguments: &SweepArguments) -> Result<Vec<&'c Cell>> {
-    let mut waiting = cells.to_vec();
-    let jobs = usize::from(arguments.jobs);
-    let mut display = SweepDisplay::new(cells.len(), jobs);
-    let mut running: Vec<RunningCell<'c>> = Vec::new();
-    let mut failed = Vec::new();
-    while !waiting.is_empty() || !running.is_empty() {
-        while running.len() < jobs {
-            // The processes of a killed sweep may still train some cells; those cells wait until they end.
-            let Some(next) = waiting.iter().position(|cell| !cell.is_in_use(folder)) else { break };
-            let cell = waiting.remove(next);
-            let child = spawn(cell, folder, arguments)?;
-            running.push(display.start(cell, child, cell.folder(folder)));
-        }
-        sleep(POLL_INTERVAL);
-        let mut index = 0;
-        while index < running.len() {
-            let Some(status) = running[index].child.try_wait().context("waiting for a cell")? else {
-                index += 1;
-                continue;
-            };
-            let ended = running.remove(index);
-            let accuracy = ended.cell.accuracy(folder).filter(|_| status.success());
-            if accuracy.is_none() {
-                failed.push(ended.cell);
-            }
-            let result = accuracy.map_or_else(|| "failed".to_owned(), |share| percent(share) + " %");
-            display.end(&ended, &result, &running);
-        }
-        display.refresh(&mut running);
-    }
-    display.finish();
-    Ok(failed)
 }
 
 /// Writes the `xpr train` command of each cell.
@@ -191,50 +137,6 @@ fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
         }
     }
     distinct
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1}", 100.0 * share)
-}
-
-/// Starts or resumes the training of a cell. Its output is appended to its log file.
-fn spawn(cell: &Cell, folder: &Path, arguments: &SweepArguments) -> Result<Child> {
-    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let path = log_file(cell, folder);
-    let in_path = || path.display().to_string();
-    let log = File::options().create(true).append(true).open(&path).with_context(in_path)?;
-    let mut command = Command::new(std::env::current_exe().context("finding this program")?);
-    command
-        .arg("train")
-        .arg("--out")
-        .arg(cell.folder(folder))
-        .args(["--threads", &arguments.threads.to_string()]);
-    // Cells that differ only in their use of unlabeled questions share an ensemble.
-    command.arg("--members").arg(folder.join("members"));
-    match cell.progress(folder) {
-        CellProgress::New => {
-            command.arg(&cell.experiment);
-            for setting in cell.arguments() {
-                command.args(["--set", &setting]);
-            }
-        }
-        CellProgress::Begun | CellProgress::Finished => {
-            command.arg("--resume");
-        }
-    }
-    for (flag, path) in [("--data", &arguments.paths.data), ("--embeddings", &arguments.paths.embeddings)] {
-        if let Some(path) = path {
-            command.arg(flag).arg(path);
-        }
-    }
-    let errors = log.try_clone().context("the log of a cell")?;
-    command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    command.spawn().with_context(|| format!("starting {}", cell.name))
-}
-
-/// Returns the log file of a cell.
-fn log_file(cell: &Cell, folder: &Path) -> PathBuf {
-    folder.join(format!("{}.log", cell.name))
 }
 
 #[cfg(test)]

@@ -140,6 +140,9 @@ mod tests {
         config.learn.steps += 1;
         config.eval.beam += 1;
         assert_eq!(folders(&config)[0], first);
+        let mut other_fold = config.clone();
+        other_fold.data.fold = 1;
+        assert_ne!(folders(&other_fold)[0], first);
         let mut loose = config.clone();
         loose.data.grammar = OvernightGrammar::Signatures;
         assert_ne!(folders(&loose)[0], first);

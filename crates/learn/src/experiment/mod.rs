@@ -1,6 +1,7 @@
 //! A whole experiment: load the data, train, evaluate, and record all of it in a run folder.
 
 mod card;
+pub mod comparison;
 mod error;
 mod load;
 mod members;

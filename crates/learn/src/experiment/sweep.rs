@@ -116,7 +116,8 @@ impl Sweep {
                 return Err(error(format!("the cell {} is there twice", cell.name)));
             }
             let name = || cell.name.clone();
-            let config = cell.config().map_err(|source| SweepError::Cell { cell: name(), source })?;
+            let config = cell.config().and_then(|config| config.check_consistency().map(|()| config));
+            let config = config.map_err(|source| SweepError::Cell { cell: name(), source })?;
             if let Some(objective) = &config.learn.objective {
                 objectives::named(objective)
                     .map_err(|source| SweepError::Objective { cell: name(), source })?;
@@ -179,41 +180,56 @@ fn cells_of(part: &Value, folder: &Path) -> Result<Vec<Cell>, String> {
     }
     let experiment = part.get("experiment").and_then(Value::as_str);
     let experiment = experiment.ok_or("a [[part]] needs `experiment`, the file it is about")?;
-    let stem = Path::new(experiment).file_stem().and_then(|stem| stem.to_str()).unwrap_or("cell");
-    let mut choices: Vec<Vec<(String, String)>> = vec![vec![]];
-    let grid = part.get("grid").map_or(Some(Table::new()), |grid| grid.as_table().cloned());
-    for (key, values) in grid.ok_or("`grid` is a table of lists")? {
+    let stem = file_stem(Path::new(experiment));
+    let table = part.get("grid").map_or(Some(Table::new()), |grid| grid.as_table().cloned());
+    let mut grid: Vec<(String, Vec<String>)> = Vec::new();
+    for (key, values) in table.ok_or("`grid` is a table of lists")? {
         let values = values.as_array().filter(|values| !values.is_empty());
         let values = values.ok_or_else(|| format!("`{key}` in the grid needs a list of values"))?;
-        let mut more = Vec::with_capacity(choices.len() * values.len());
-        for choice in &choices {
-            for value in values {
-                let mut choice = choice.clone();
-                choice.push((key.clone(), plain(value)));
-                more.push(choice);
-            }
-        }
-        if more.len() > MOST_CELLS {
-            return Err(format!("more than {MOST_CELLS} cells; give shorter lists"));
-        }
-        choices = more;
+        grid.push((key, values.iter().map(plain).collect()));
     }
-    let cell = |settings: Vec<(String, String)>| {
-        let chosen = settings.iter().map(|(key, value)| {
-            let key = key.rsplit('.').next().unwrap_or(key);
-            format!(
-                "{key}={}",
-                value.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_")
-            )
-        });
-        let name = std::iter::once(stem.to_owned()).chain(chosen).collect::<Vec<_>>().join(",");
-        Cell { name, experiment: folder.join(experiment), settings }
+    let choices =
+        combinations(&grid).ok_or_else(|| format!("more than {MOST_CELLS} cells; give shorter lists"))?;
+    let cell = |settings: Vec<(String, String)>| Cell {
+        name: cell_name(stem, &settings),
+        experiment: folder.join(experiment),
+        settings,
     };
     Ok(choices.into_iter().map(cell).collect())
 }
 
+/// Returns every choice of one value for each key, with the last key varying fastest, or nothing if there are too many.
+pub(super) fn combinations(grid: &[(String, Vec<String>)]) -> Option<Vec<Vec<(String, String)>>> {
+    let mut choices: Vec<Vec<(String, String)>> = vec![vec![]];
+    for (key, values) in grid {
+        if choices.len().checked_mul(values.len())? > MOST_CELLS {
+            return None;
+        }
+        let with = |choice: &Vec<(String, String)>, value: &String| {
+            choice.iter().cloned().chain([(key.clone(), value.clone())]).collect()
+        };
+        choices =
+            choices.iter().flat_map(|choice| values.iter().map(move |value| with(choice, value))).collect();
+    }
+    Some(choices)
+}
+
+/// Returns a name for some settings of an experiment that can name a folder, such as `overnight,objective=sparse`.
+pub(super) fn cell_name(stem: &str, settings: &[(String, String)]) -> String {
+    let chosen = settings.iter().map(|(key, value)| {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        format!("{key}={}", value.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_"))
+    });
+    std::iter::once(stem.to_owned()).chain(chosen).collect::<Vec<_>>().join(",")
+}
+
+/// Returns the name of a file without its ending.
+pub(super) fn file_stem(file: &Path) -> &str {
+    file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("cell")
+}
+
 /// Returns a value in the form of `--set`: a string without its quotes.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -12,10 +12,11 @@ use xpr_nn::Random;
 use xpr_run::{DataConfig, Dataset, OvernightGrammar};
 
 /// The examples of a dataset.
+#[derive(Clone)]
 pub(crate) struct Examples {
     /// The training examples, in the order of the split.
     pub(crate) train: Vec<Example>,
-    /// The test examples.
+    /// The test examples; none if training examples are held out.
     pub(crate) test: Vec<Example>,
     /// Questions without programs.
     pub(crate) bare: Vec<String>,
@@ -28,8 +29,9 @@ impl Examples {
         labeled.chain(self.bare.iter().map(String::as_str))
     }
 
-    /// Reads the files that the settings name.
+    /// Reads the files that the settings name. If training examples are held out, the file of the test examples is not read.
     pub(crate) fn read(config: &DataConfig) -> Result<Self, TaskError> {
+        let is_tested = config.held_out == 0;
         let mut examples = match config.dataset {
             Dataset::Overnight => {
                 if config.folder.as_os_str().is_empty() {
@@ -38,7 +40,10 @@ impl Examples {
                 let data = Overnight::open(&config.folder)?;
                 Examples {
                     train: data.examples(&config.domain, OvernightPart::Split0)?,
-                    test: data.examples(&config.domain, OvernightPart::Test)?,
+                    test: match is_tested {
+                        true => data.examples(&config.domain, OvernightPart::Test)?,
+                        false => vec![],
+                    },
                     bare: vec![],
                 }
             }
@@ -54,7 +59,11 @@ impl Examples {
                 // The file may have a column that says which pairs are for testing.
                 let (of_test, labeled): (Vec<LabeledQuestion>, Vec<LabeledQuestion>) =
                     pairs(&config.labeled)?.into_iter().partition(|pair| pair.split == Some(Split::Test));
-                let test = if config.test.as_os_str().is_empty() { of_test } else { pairs(&config.test)? };
+                let test = match (is_tested, config.test.as_os_str().is_empty()) {
+                    (false, _) => vec![],
+                    (true, true) => of_test,
+                    (true, false) => pairs(&config.test)?,
+                };
                 let examples = |pairs: Vec<LabeledQuestion>| {
                     let example =
                         |pair: LabeledQuestion| Example { utterance: pair.utterance, program: pair.program };

@@ -18,13 +18,9 @@ pub(crate) struct Division {
 
 impl Division {
     /// Divides the examples by `data.fraction`, `data.held_out`, `data.held_out_from` and `data.fold`.
-    ///
     pub(crate) fn new(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
         let Examples { mut train, test, .. } = examples;
-        let labeled = (train.len() as f64 * config.fraction).floor() as usize;
-        if labeled == 0 {
-            return Err(TaskError::NoExamples { fraction: config.fraction, examples: train.len() });
-        }
+        let labeled = labeled_examples(config, train.len())?;
         let mut unlabeled = train.split_off(labeled);
         let evaluated = match (config.held_out, config.held_out_from) {
             (0, _) => test,
@@ -43,6 +39,14 @@ impl Division {
             }
         };
         Ok(Division { labeled: train, unlabeled, evaluated })
+    }
+}
+
+/// Returns how many training examples are labeled, before some of them are held out.
+pub(crate) fn labeled_examples(config: &DataConfig, examples: usize) -> Result<usize, TaskError> {
+    match (examples as f64 * config.fraction).floor() as usize {
+        0 => Err(TaskError::NoExamples { fraction: config.fraction, examples }),
+        labeled => Ok(labeled),
     }
 }
 

@@ -1,8 +1,10 @@
 //! The settings of an experiment.
 
 mod checks;
+mod influence;
 mod reading;
 
+pub use influence::{DifferingSetting, IgnoredSetting};
 pub use reading::{ConfigError, ReadConfig, RenamedSetting, rename_settings};
 
 use serde::{Deserialize, Serialize};
@@ -106,6 +108,17 @@ pub enum HeldOut {
     /// The same examples, but their questions are trained on without their programs. A parser that learns from its own
     /// guesses keeps them on such questions, so this understates what it gains on new ones.
     Transductive,
+}
+
+impl HeldOut {
+    /// Returns the name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            HeldOut::Labeled => "labeled",
+            HeldOut::Rest => "rest",
+            HeldOut::Transductive => "transductive",
+        }
+    }
 }
 
 impl DataConfig {

@@ -1,6 +1,7 @@
 //! Reading settings from an experiment's file and from `--set key=value`. An unknown key is an error that names the nearest one.
 
-use super::{Config, Dataset};
+use super::{Config, Dataset, IgnoredSetting};
+use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -55,6 +56,8 @@ pub struct ReadConfig {
     pub config: Config,
     /// The settings that were given by a name they no longer have.
     pub renamed: Vec<RenamedSetting>,
+    /// The settings that were given and have no influence, because of other settings.
+    pub ignored: Vec<IgnoredSetting>,
 }
 
 /// A setting that was given by a name it no longer has.
@@ -64,6 +67,12 @@ pub struct RenamedSetting {
     pub old: &'static str,
     /// The name it has now.
     pub new: &'static str,
+}
+
+impl Display for RenamedSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the setting `{}` is now `{}`", self.old, self.new)
+    }
 }
 
 /// Old names of settings. They are accepted, so that experiments and runs of earlier versions can be read.
@@ -109,6 +118,8 @@ impl Config {
             renamed.extend(rename_settings(&mut table));
             check_keys(&table, &origin)?;
         }
+        let in_file = keys(&table, "");
+        let mut in_flags = Vec::new();
         for setting in settings {
             let origin = format!("--set {setting}");
             let Some((key, value)) = setting.split_once('=') else {
@@ -118,15 +129,20 @@ impl Config {
             let key = key.trim();
             let old = RENAMED.into_iter().find(|setting| setting.old == key);
             renamed.extend(old);
-            set(&mut table, old.map_or(key, |old| old.new), value.trim());
+            let key = old.map_or(key, |old| old.new);
+            set(&mut table, key, value.trim());
             check_keys(&table, &origin)?;
+            if !in_flags.iter().any(|earlier| earlier == key) {
+                in_flags.push(key.to_owned());
+            }
         }
         let config: Config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
             origin: path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string()),
             message: error.to_string().trim_end().to_owned(),
         })?;
         config.check()?;
-        Ok(ReadConfig { config: config.found_from(path), renamed })
+        let ignored = config.ignored_settings(&in_file, &in_flags);
+        Ok(ReadConfig { config: config.found_from(path), renamed, ignored })
     }
 
     /// Makes the folder of a database, which is relative to the experiment's file, absolute.

@@ -144,7 +144,10 @@ impl<'a> Demo<'a> {
         let mut all = vec![format!("train.seed={}", self.arguments.seed)];
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
-        let config = with_notices(Config::read(Some(&self.folder.join(EXPERIMENT_FILE)), &all)?);
+        let mut read = Config::read(Some(&self.folder.join(EXPERIMENT_FILE)), &all)?;
+        // The bounds ignore settings of the other runs, which is no mistake.
+        read.ignored.clear();
+        let config = with_notices(read)?;
         // All objectives share one ensemble.
         Ok(Experiment::load(config)?.with_members(Some(self.runs().join("members"))))
     }

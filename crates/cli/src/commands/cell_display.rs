@@ -1,4 +1,4 @@
-//! The progress of a sweep: bars on a terminal, lines elsewhere.
+//! The progress of the cells of a sweep or a comparison: bars on a terminal, lines elsewhere.
 
 use crate::duration::brief;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -66,8 +66,8 @@ impl RunningCell<'_> {
     }
 }
 
-/// Shows the progress of a sweep.
-pub(super) struct SweepDisplay {
+/// Shows the progress of cells.
+pub(super) struct CellDisplay {
     bars: MultiProgress,
     bar: ProgressBar,
     is_terminal: bool,
@@ -81,14 +81,14 @@ pub(super) struct SweepDisplay {
     last_read: Instant,
 }
 
-impl SweepDisplay {
+impl CellDisplay {
     pub(super) fn new(cells: usize, jobs: usize) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let bars = MultiProgress::new();
         let bar = if is_terminal { bars.add(ProgressBar::new(cells as u64)) } else { ProgressBar::hidden() };
-        set_style(&bar, "{bar:30} {pos}/{len} cells  {msg}");
+        set_style(&bar, "{bar:30} {pos}/{len} runs  {msg}");
         let now = Instant::now();
-        SweepDisplay { bars, bar, is_terminal, cells, jobs, ended: vec![], last_line: now, last_read: now }
+        CellDisplay { bars, bar, is_terminal, cells, jobs, ended: vec![], last_line: now, last_read: now }
     }
 
     /// Adds a cell whose process was started.
@@ -176,7 +176,7 @@ fn set_style(bar: &ProgressBar, template: &str) {
     }
 }
 
-/// Estimates the time that a sweep will still take, from the times of ended and running cells and the number of waiting ones. Returns
+/// Estimates the time that the cells will still take, from the times of ended and running cells and the number of waiting ones. Returns
 /// `None` if nothing is left, or no time of a cell is known.
 fn time_left(ended: &[Duration], running: &[CellTime], waiting: usize, jobs: usize) -> Option<Duration> {
     if waiting + running.len() == 0 {

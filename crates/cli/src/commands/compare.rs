@@ -1,0 +1,81 @@
+//! `xpr compare`: compares experiments on held-out training questions.
+
+use super::cells::{check_failed, train_cells};
+use super::{read_settings, write_json, write_notes};
+use crate::arguments::{CompareArguments, HeldOutFrom};
+use anyhow::{Context, Result};
+use std::io::{self, Write};
+use xpr_learn::experiment::comparison::{ComparisonOptions, ComparisonPlan, ExperimentVariant};
+use xpr_learn::experiment::sweep::{Cell, CellProgress};
+use xpr_report::{ExperimentComparison, ExperimentRuns};
+use xpr_run::{Config, HeldOut, ReadConfig};
+
+pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<()> {
+    let plan = plan(arguments)?;
+    let folder = &arguments.out;
+    for run in &plan.runs {
+        run.check_recorded(folder)?;
+    }
+    let unfinished: Vec<&Cell> = plan
+        .runs
+        .iter()
+        .map(|run| &run.cell)
+        .filter(|cell| cell.progress(folder) != CellProgress::Finished)
+        .collect();
+    let finished = plan.runs.len() - unfinished.len();
+    let _ = writeln!(io::stderr(), "{} runs, {finished} of them finished", plan.runs.len());
+    let failed = train_cells(&unfinished, folder, &arguments.training)?;
+    check_failed(&failed, unfinished.len(), folder)?;
+
+    let names = plan.experiments.iter().cloned();
+    let runs: Vec<ExperimentRuns> =
+        names.zip(plan.folders(folder)).map(|(name, folders)| ExperimentRuns { name, folders }).collect();
+    let comparison = ExperimentComparison::read(&plan.domains, &runs)?;
+    if arguments.output.json {
+        return write_json(out, &comparison);
+    }
+    Ok(write!(out, "{}", comparison.to_terminal())?)
+}
+
+/// Reads the settings of the experiments, and plans their runs.
+fn plan(arguments: &CompareArguments) -> Result<ComparisonPlan> {
+    let variants = ExperimentVariant::read_all(&arguments.experiments, &arguments.vary)?;
+    let mut read: Vec<ReadConfig> = Vec::new();
+    for variant in &variants {
+        let settings = variant.arguments(&arguments.set);
+        let experiment = read_settings(Some(&variant.file), &settings, &arguments.training.paths);
+        read.push(experiment.with_context(|| variant.name.clone())?);
+    }
+    write_notes(notes(&read));
+    let configs = read.into_iter().map(|read| read.config);
+    let experiments: Vec<(ExperimentVariant, Config)> = variants.into_iter().zip(configs).collect();
+    let options = ComparisonOptions {
+        settings: &arguments.set,
+        domains: &arguments.domains,
+        seeds: usize::from(arguments.seeds),
+        held_out: arguments.held_out.map(|held_out| held_out as usize),
+        from: match arguments.from {
+            HeldOutFrom::Labeled => HeldOut::Labeled,
+            HeldOutFrom::Rest => HeldOut::Rest,
+            HeldOutFrom::Transductive => HeldOut::Transductive,
+        },
+    };
+    Ok(ComparisonPlan::new(&experiments, &options)?)
+}
+
+/// Returns the notes about the settings: old names, and settings that no experiment uses. It is no mistake if some experiments
+/// ignore a setting of others.
+fn notes(read: &[ReadConfig]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in read.iter().flat_map(|read| &read.renamed).map(ToString::to_string) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    let first = read.first().map_or(&[][..], |first| &first.ignored);
+    let ignored_by_all = first
+        .iter()
+        .filter(|setting| read.iter().all(|read| read.ignored.iter().any(|other| other.key == setting.key)));
+    notes.extend(ignored_by_all.map(ToString::to_string));
+    notes
+}

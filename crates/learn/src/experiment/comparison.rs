@@ -1,0 +1,547 @@
+//! Comparisons: experiments trained with the same seeds and evaluated on the same held-out training examples, for choosing
+//! settings. No test file is read.
+//!
+//! A comparison trains every experiment on every domain with every seed. Each training is a [`Cell`], as in a sweep.
+
+use super::sweep::{Cell, cell_name, combinations, file_stem, plain};
+use crate::objectives::{self, UnknownObjective};
+use crate::task::TaskError;
+use crate::task::dataset::Examples;
+use crate::task::division::{Division, labeled_examples};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use toml::{Table, Value};
+use xpr_data::Example;
+use xpr_run::{
+    Config, ConfigError, DataConfig, Dataset, DifferingSetting, HeldOut, Reward, RunFile, RunFolder,
+};
+
+/// An error in what is to be compared.
+#[derive(Debug, Error)]
+pub enum ComparisonError {
+    /// A setting to vary has no values.
+    #[error("--vary {0}: expected a key and values, such as learn.weight=0.1,0.3,1")]
+    Vary(String),
+    /// There are too many combinations of values.
+    #[error("--vary gives too many experiments; give shorter lists")]
+    TooMany,
+    /// There is one experiment only.
+    #[error(
+        "there is nothing to compare {0} with; name a second experiment, or vary a setting, such as \
+         --vary learn.objective=none,sparse"
+    )]
+    One(String),
+    /// Two experiments, or two domains, have the same name.
+    #[error("the run {0} is there twice; give the experiments' files different names, and each domain once")]
+    Twice(String),
+    /// A setting that the comparison itself chooses.
+    #[error("the setting `{key}` is chosen by the comparison; leave it out, and use {flag}")]
+    Reserved {
+        /// The key.
+        key: String,
+        /// The flag that says what it is.
+        flag: &'static str,
+    },
+    /// The settings of an experiment contradict each other.
+    #[error("{experiment}: {source}")]
+    Config {
+        /// The name of the experiment.
+        experiment: String,
+        /// What is wrong.
+        source: ConfigError,
+    },
+    /// The objective of an experiment does not exist.
+    #[error("{experiment}: {source}")]
+    Objective {
+        /// The name of the experiment.
+        experiment: String,
+        /// What is wrong.
+        source: UnknownObjective,
+    },
+    /// The examples of an experiment cannot be read.
+    #[error("{experiment}: {source}")]
+    Task {
+        /// The name of the experiment.
+        experiment: String,
+        /// What is wrong.
+        source: TaskError,
+    },
+    /// Domains are named, but an experiment is not about Overnight.
+    #[error("--domains names domains of Overnight, but {0} is about a database; leave the flag out")]
+    Domains(String),
+    /// There are too few questions to hold out.
+    #[error(
+        "{domain}: {held_out} questions for each of {folds} folds cannot be held out of {questions} {kind}; {advice}"
+    )]
+    TooFew {
+        /// The domain or database.
+        domain: String,
+        /// The number of held-out questions of a fold.
+        held_out: usize,
+        /// The number of folds.
+        folds: usize,
+        /// The number of questions they are held out of.
+        questions: usize,
+        /// What questions these are.
+        kind: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Two experiments would be evaluated on different questions.
+    #[error(
+        "{domain}: {left} and {right} hold out different questions, so they cannot be compared; their data, data.fraction \
+         and data.split must be the same"
+    )]
+    DifferentQuestions {
+        /// The domain or database.
+        domain: String,
+        /// An experiment.
+        left: String,
+        /// Another.
+        right: String,
+    },
+    /// A run of an earlier comparison has other settings.
+    #[error(
+        "{folder} was trained with other settings than are asked for: {}; name another folder with --out, or delete this run",
+        differences(differing)
+    )]
+    OtherSettings {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The settings, first as they are asked for and then as the run has them.
+        differing: Vec<DifferingSetting>,
+    },
+    /// The settings of an earlier run cannot be read.
+    #[error("{folder}: {source}")]
+    Recorded {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What is wrong.
+        source: ConfigError,
+    },
+}
+
+/// Writes settings in which a run differs from what is asked for.
+fn differences(differing: &[DifferingSetting]) -> String {
+    let text = |setting: &DifferingSetting| {
+        format!("{} is {} in it, not {}", setting.key, setting.right, setting.left)
+    };
+    differing.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// An experiment of a comparison: a file, and settings that override it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperimentVariant {
+    /// The name: that of the file and the settings.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// Keys and values of the settings.
+    pub settings: Vec<(String, String)>,
+}
+
+impl ExperimentVariant {
+    /// Returns the experiments of a command: each file with each combination of the values in `vary`.
+    ///
+    /// An element of `files` is a path, or a path ending in `.toml`, a colon and settings, such as
+    /// `a.toml:train.steps=100,learn.weight=0.1`. An element of `vary` is a key with values, such as `learn.weight=0.1,0.3`.
+    ///
+    /// # Errors
+    /// If an element of `vary` has no values, or there are too many combinations.
+    pub fn read_all(files: &[String], vary: &[String]) -> Result<Vec<ExperimentVariant>, ComparisonError> {
+        let grid: Result<Vec<(String, Vec<String>)>, ComparisonError> =
+            vary.iter().map(|text| varied(text).ok_or_else(|| ComparisonError::Vary(text.clone()))).collect();
+        let choices = combinations(&grid?).ok_or(ComparisonError::TooMany)?;
+        let mut variants = Vec::new();
+        for text in files {
+            let (file, own) = file_and_settings(text);
+            for choice in &choices {
+                let settings: Vec<(String, String)> = own.iter().chain(choice).cloned().collect();
+                let name = cell_name(file_stem(&file), &settings);
+                variants.push(ExperimentVariant { name, file: file.clone(), settings });
+            }
+        }
+        Ok(variants)
+    }
+
+    /// Returns settings common to all experiments and then those of this one, in the form of `--set`.
+    pub fn arguments(&self, common: &[String]) -> Vec<String> {
+        let own = self.settings.iter().map(|(key, value)| format!("{key}={value}"));
+        common.iter().cloned().chain(own).collect()
+    }
+}
+
+/// Splits `a.toml:key=value,key=value` into a file and settings. A part without `=` continues the value before it.
+fn file_and_settings(text: &str) -> (PathBuf, Vec<(String, String)>) {
+    const ENDING: &str = ".toml:";
+    let Some(position) = text.find(ENDING) else { return (PathBuf::from(text), vec![]) };
+    let (file, settings) = text.split_at(position + ENDING.len());
+    let mut split: Vec<(String, String)> = Vec::new();
+    for part in settings.split(',') {
+        match (part.split_once('='), split.last_mut()) {
+            (Some((key, value)), _) => split.push((key.trim().to_owned(), value.trim().to_owned())),
+            (None, Some((_, value))) => *value = format!("{value},{part}"),
+            // Reading the settings reports it.
+            (None, None) => split.push((part.to_owned(), String::new())),
+        }
+    }
+    (PathBuf::from(file.trim_end_matches(':')), split)
+}
+
+/// Returns the key and the values of `key=value,value`. The values are TOML, or texts without commas.
+fn varied(text: &str) -> Option<(String, Vec<String>)> {
+    let (key, values) = text.split_once('=')?;
+    let array =
+        format!("values = [{values}]").parse::<Table>().ok().and_then(|mut table| table.remove("values"));
+    let values: Vec<String> = match array {
+        Some(Value::Array(values)) => values.iter().map(plain).collect(),
+        _ => values.split(',').map(|value| value.trim().to_owned()).collect(),
+    };
+    let is_complete = !values.is_empty() && values.iter().all(|value| !value.is_empty());
+    is_complete.then(|| (key.trim().to_owned(), values))
+}
+
+/// How experiments are compared.
+#[derive(Clone, Debug)]
+pub struct ComparisonOptions<'a> {
+    /// Settings of all experiments, in the form of `--set`.
+    pub settings: &'a [String],
+    /// Domains of Overnight; if empty, the one that the experiments name.
+    pub domains: &'a [String],
+    /// The number of seeds.
+    pub seeds: usize,
+    /// The number of questions held out for each seed. `None` chooses it by the number of examples.
+    pub held_out: Option<usize>,
+    /// Which questions are held out.
+    pub from: HeldOut,
+}
+
+/// The runs of a comparison.
+#[derive(Clone, Debug)]
+pub struct ComparisonPlan {
+    /// The names of the experiments.
+    pub experiments: Vec<String>,
+    /// The names of the domains, or that of the database.
+    pub domains: Vec<String>,
+    /// The number of seeds.
+    pub seeds: usize,
+    /// The runs: for each experiment, for each domain, for each seed.
+    pub runs: Vec<PlannedRun>,
+}
+
+/// A run of a comparison.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// The cell that trains it.
+    pub cell: Cell,
+    /// All its settings.
+    config: Config,
+}
+
+/// Settings that a comparison chooses, and the flags that say how.
+const RESERVED: [(&str, &str); 4] = [
+    ("train.seed", "--seeds"),
+    ("data.fold", "--seeds"),
+    ("data.held_out", "--held-out"),
+    ("data.held_out_from", "--from"),
+];
+
+/// The largest number of labeled examples that are held out unless another number is asked for, as in the paper.
+const MOST_HELD_OUT: usize = 100;
+
+impl ComparisonPlan {
+    /// Plans the runs of experiments, whose settings were read with [`ExperimentVariant::arguments`].
+    ///
+    /// # Errors
+    /// If the experiments cannot be compared.
+    pub fn new(
+        experiments: &[(ExperimentVariant, Config)],
+        options: &ComparisonOptions<'_>,
+    ) -> Result<ComparisonPlan, ComparisonError> {
+        check_experiments(experiments, options)?;
+        let own_domain = experiments.first().map(|(_, config)| config.data.name().to_owned());
+        let domains: Vec<String> = match options.domains {
+            [] => own_domain.into_iter().collect(),
+            domains => domains.to_vec(),
+        };
+        let mut plan = ComparisonPlan {
+            experiments: experiments.iter().map(|(variant, _)| variant.name.clone()).collect(),
+            domains: vec![],
+            seeds: options.seeds,
+            runs: vec![],
+        };
+        // The runs of each domain are planned together, and then ordered by experiment.
+        let mut by_domain: Vec<Vec<Vec<PlannedRun>>> = Vec::new();
+        for domain in &domains {
+            let (name, runs) = runs_of_domain(experiments, domain, options)?;
+            plan.domains.push(name);
+            by_domain.push(runs);
+        }
+        for experiment in 0..experiments.len() {
+            plan.runs.extend(by_domain.iter_mut().flat_map(|runs| std::mem::take(&mut runs[experiment])));
+        }
+        for (index, run) in plan.runs.iter().enumerate() {
+            if plan.runs[..index].iter().any(|earlier| earlier.cell.name == run.cell.name) {
+                return Err(ComparisonError::Twice(run.cell.name.clone()));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Returns the run folders of each experiment, by domain and then by seed.
+    pub fn folders(&self, folder: &Path) -> Vec<Vec<Vec<PathBuf>>> {
+        let folders: Vec<PathBuf> = self.runs.iter().map(|run| run.cell.folder(folder)).collect();
+        let by_domain: Vec<Vec<PathBuf>> = folders.chunks(self.seeds).map(<[PathBuf]>::to_vec).collect();
+        by_domain.chunks(self.domains.len()).map(<[Vec<PathBuf>]>::to_vec).collect()
+    }
+}
+
+/// Checks the settings of experiments, before any data is read.
+fn check_experiments(
+    experiments: &[(ExperimentVariant, Config)],
+    options: &ComparisonOptions<'_>,
+) -> Result<(), ComparisonError> {
+    if let [(only, _)] = experiments {
+        return Err(ComparisonError::One(only.name.clone()));
+    }
+    let common =
+        options.settings.iter().filter_map(|setting| setting.split_once('=')).map(|(key, _)| key.trim());
+    let own =
+        experiments.iter().flat_map(|(variant, _)| variant.settings.iter().map(|(key, _)| key.as_str()));
+    let of_domains = (!options.domains.is_empty()).then_some(("data.domain", "--domains"));
+    let reserved: Vec<(&str, &'static str)> = RESERVED.into_iter().chain(of_domains).collect();
+    for key in common.chain(own) {
+        if let Some((_, flag)) = reserved.iter().find(|(reserved, _)| *reserved == key) {
+            return Err(ComparisonError::Reserved { key: key.to_owned(), flag });
+        }
+    }
+    for (variant, config) in experiments {
+        let experiment = || variant.name.clone();
+        config
+            .check_consistency()
+            .map_err(|source| ComparisonError::Config { experiment: experiment(), source })?;
+        if let Some(objective) = &config.learn.objective {
+            objectives::named(objective)
+                .map_err(|source| ComparisonError::Objective { experiment: experiment(), source })?;
+        }
+        if !options.domains.is_empty() && config.data.dataset != Dataset::Overnight {
+            return Err(ComparisonError::Domains(experiment()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the short name of a domain, and the runs of each experiment on it, by seed.
+fn runs_of_domain(
+    experiments: &[(ExperimentVariant, Config)],
+    domain: &str,
+    options: &ComparisonOptions<'_>,
+) -> Result<(String, Vec<Vec<PlannedRun>>), ComparisonError> {
+    let mut name = String::new();
+    let mut held_out = options.held_out;
+    let mut first: Option<(&str, Vec<Vec<Example>>)> = None;
+    let mut all = Vec::new();
+    for (variant, config) in experiments {
+        let in_experiment = |source| ComparisonError::Task { experiment: variant.name.clone(), source };
+        let mut config = config.clone();
+        if !options.domains.is_empty() {
+            domain.clone_into(&mut config.data.domain);
+        }
+        // Any number but 0, so that no test file is read.
+        config.data.held_out = held_out.unwrap_or(1);
+        config.data.held_out_from = options.from;
+        let examples = Examples::read(&config.data).map_err(in_experiment)?;
+        // The first experiment decides how many questions are held out. The others must hold out the same ones.
+        if first.is_none() {
+            config.data.short_name().clone_into(&mut name);
+            held_out = Some(held_out_questions(&config.data, examples.train.len(), options)?);
+        }
+        config.data.held_out = held_out.unwrap_or(1);
+        let (mut runs, mut questions) = (Vec::new(), Vec::new());
+        for seed in 0..options.seeds {
+            let mut config = config.clone();
+            config.train.seed = seed as u64;
+            config.data.fold = if has_folds(options) { seed } else { 0 };
+            let division = Division::new(&config.data, examples.clone());
+            questions.push(division.map_err(in_experiment)?.evaluated);
+            runs.push(PlannedRun { cell: cell(variant, &config, options), config });
+        }
+        match &first {
+            None => first = Some((&variant.name, questions)),
+            Some((left, expected)) if *expected != questions => {
+                let (left, right) = ((*left).to_owned(), variant.name.clone());
+                return Err(ComparisonError::DifferentQuestions { domain: name, left, right });
+            }
+            Some(_) => {}
+        }
+        all.push(runs);
+    }
+    Ok((name, all))
+}
+
+/// Returns whether seeds hold out different questions. They do unless all unlabeled questions are held out.
+fn has_folds(options: &ComparisonOptions<'_>) -> bool {
+    options.from != HeldOut::Transductive || options.held_out.is_some()
+}
+
+/// Returns the number of questions to hold out for each seed, of a dataset with so many training examples.
+fn held_out_questions(
+    data: &DataConfig,
+    examples: usize,
+    options: &ComparisonOptions<'_>,
+) -> Result<usize, ComparisonError> {
+    let domain = data.short_name().to_owned();
+    let labeled = labeled_examples(data, examples)
+        .map_err(|source| ComparisonError::Task { experiment: domain.clone(), source })?;
+    let folds = if has_folds(options) { options.seeds } else { 1 };
+    let (questions, kind, most, default, advice) = match options.from {
+        HeldOut::Labeled => (
+            labeled,
+            "labeled questions, of which one must be left to train on",
+            labeled - 1,
+            (labeled / 4).min((labeled - 1) / folds).min(MOST_HELD_OUT),
+            "lower --seeds or --held-out, or raise data.fraction",
+        ),
+        HeldOut::Rest | HeldOut::Transductive => (
+            examples - labeled,
+            "unlabeled questions whose programs are known",
+            examples - labeled,
+            match options.from {
+                // Most questions must stay unlabeled, or there is nothing to learn from.
+                HeldOut::Rest => ((examples - labeled) / 4).min((examples - labeled) / folds),
+                _ => examples - labeled,
+            },
+            "lower --seeds, --held-out or data.fraction, or hold out labeled questions with --from labeled",
+        ),
+    };
+    match options.held_out.unwrap_or(default) {
+        held_out if held_out > 0 && held_out.checked_mul(folds).is_some_and(|all| all <= most) => {
+            Ok(held_out)
+        }
+        held_out => {
+            let held_out = held_out.max(1);
+            Err(ComparisonError::TooFew { domain, held_out, folds, questions, kind, advice })
+        }
+    }
+}
+
+/// Returns the cell of a run with some settings.
+fn cell(variant: &ExperimentVariant, config: &Config, options: &ComparisonOptions<'_>) -> Cell {
+    let common = options.settings.iter().filter_map(|setting| setting.split_once('='));
+    let common = common.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+    let mut settings: Vec<(String, String)> = common.chain(variant.settings.iter().cloned()).collect();
+    let data = &config.data;
+    if !options.domains.is_empty() {
+        settings.push(("data.domain".to_owned(), data.domain.clone()));
+    }
+    for (key, value) in [
+        ("train.seed", config.train.seed.to_string()),
+        ("data.held_out", data.held_out.to_string()),
+        ("data.held_out_from", data.held_out_from.name().to_owned()),
+        ("data.fold", data.fold.to_string()),
+    ] {
+        settings.push((key.to_owned(), value));
+    }
+    let name = format!("{},{},seed={}", variant.name, data.short_name(), config.train.seed);
+    Cell { name, experiment: variant.file.clone(), settings }
+}
+
+impl PlannedRun {
+    /// Checks that the run, if an earlier comparison began it, has the settings that are asked for.
+    ///
+    /// # Errors
+    /// If it has others.
+    pub fn check_recorded(&self, folder: &Path) -> Result<(), ComparisonError> {
+        let Ok(run) = RunFolder::open(&self.cell.folder(folder)) else { return Ok(()) };
+        let folder = run.folder();
+        let in_folder = |source| ComparisonError::Recorded { folder: folder.to_owned(), source };
+        let recorded = Config::read(Some(&run.path(RunFile::Config)), &[]).map_err(in_folder)?.config;
+        let differing = self.recorded_as(&recorded).differences(&recorded).map_err(in_folder)?;
+        match differing.is_empty() {
+            true => Ok(()),
+            false => Err(ComparisonError::OtherSettings { folder: folder.to_owned(), differing }),
+        }
+    }
+
+    /// Returns the settings with those that a run decides by its labels as `recorded` has them.
+    fn recorded_as(&self, recorded: &Config) -> Config {
+        let mut config = self.config.clone();
+        if config.eval.prefer == Reward::Auto {
+            config.eval.prefer = recorded.eval.prefer;
+        }
+        config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variants(files: &[&str], vary: &[&str]) -> Vec<ExperimentVariant> {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        ExperimentVariant::read_all(&owned(files), &owned(vary)).unwrap()
+    }
+
+    #[test]
+    fn an_experiment_is_a_file_with_settings_of_its_own() {
+        let [plain, changed]: [ExperimentVariant; 2] = variants(
+            &["x/a.toml", "x/a.toml:data.database=sqlite:b.db,model.without=[\"a\",\"b\"],train.steps=3"],
+            &[],
+        )
+        .try_into()
+        .unwrap();
+        assert_eq!((plain.name.as_str(), plain.settings.len()), ("a", 0));
+        assert_eq!(changed.file, Path::new("x/a.toml"));
+        assert_eq!(changed.name, "a,database=sqlite_b.db,without=__a___b__,steps=3");
+        assert_eq!(
+            changed.arguments(&["train.batch=4".to_owned()]),
+            ["train.batch=4", "data.database=sqlite:b.db", "model.without=[\"a\",\"b\"]", "train.steps=3"]
+        );
+    }
+
+    #[test]
+    fn settings_are_varied_in_every_combination() {
+        let names = |vary: &[&str]| -> Vec<String> {
+            variants(&["a.toml"], vary).into_iter().map(|variant| variant.name).collect()
+        };
+        assert_eq!(names(&["learn.objective=none,sparse"]), ["a,objective=none", "a,objective=sparse"]);
+        assert_eq!(
+            names(&["learn.weight=0.1, 1", "train.seed=0,1"]),
+            ["a,weight=0.1,seed=0", "a,weight=0.1,seed=1", "a,weight=1,seed=0", "a,weight=1,seed=1"]
+        );
+        // A value may be a list.
+        let without = variants(&["a.toml"], &["model.without=[],[\"a\",\"b\"]"]);
+        assert_eq!(without[0].settings, [("model.without".to_owned(), "[]".to_owned())]);
+        assert_eq!(without[1].settings, [("model.without".to_owned(), "[\"a\", \"b\"]".to_owned())]);
+        for wrong in ["learn.weight", "learn.weight=", "learn.objective=none,"] {
+            let error = ExperimentVariant::read_all(&["a.toml".to_owned()], &[wrong.to_owned()]).unwrap_err();
+            assert!(error.to_string().contains(wrong), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_held_out_questions_follows_from_the_examples() {
+        let held_out = |fraction, examples, seeds, held_out, from| {
+            let data = DataConfig { fraction, ..DataConfig::default() };
+            let options = ComparisonOptions { settings: &[], domains: &[], seeds, held_out, from };
+            held_out_questions(&data, examples, &options).map_err(|error| error.to_string())
+        };
+        use HeldOut::{Labeled, Rest, Transductive};
+        // A quarter of the labeled examples; what the folds allow, with one left to train on; at most 100.
+        assert_eq!(held_out(0.5, 160, 3, None, Labeled), Ok(20));
+        assert_eq!(held_out(0.5, 160, 8, None, Labeled), Ok(9));
+        assert_eq!(held_out(1.0, 1000, 3, None, Labeled), Ok(100));
+        assert_eq!(held_out(0.5, 160, 3, Some(26), Labeled), Ok(26));
+        assert!(held_out(0.5, 160, 3, Some(27), Labeled).unwrap_err().contains("80 labeled questions"));
+        assert!(held_out(0.5, 6, 3, None, Labeled).unwrap_err().contains("lower --seeds"));
+        // A quarter of the rest, or what the folds allow; or all of the rest, which every seed shares.
+        assert_eq!(held_out(0.5, 160, 3, None, Rest), Ok(20));
+        assert_eq!(held_out(0.5, 160, 8, None, Rest), Ok(10));
+        assert_eq!(held_out(0.5, 160, 3, None, Transductive), Ok(80));
+        assert_eq!(held_out(0.5, 160, 3, Some(26), Transductive), Ok(26));
+        assert_eq!(held_out(0.5, 160, 3, Some(26), Rest), Ok(26));
+        assert!(held_out(0.5, 160, 3, Some(27), Rest).unwrap_err().contains("80 unlabeled questions"));
+        assert!(held_out(1.0, 160, 3, None, Rest).unwrap_err().contains("--from labeled"));
+        assert!(held_out(0.5, 160, 3, Some(usize::MAX), Rest).is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! Which settings have no influence on a run, because of other settings.
+
+use super::{Config, ConfigError, Reward};
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+use toml::{Table, Value};
+
+/// A setting that was given and has no influence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredSetting {
+    /// The key of the setting.
+    pub key: String,
+    /// Why it has no influence.
+    pub reason: &'static str,
+}
+
+impl Display for IgnoredSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the setting `{}` is ignored: {}", self.key, self.reason)
+    }
+}
+
+/// A setting whose value differs between two experiments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DifferingSetting {
+    /// The key of the setting.
+    pub key: String,
+    /// The first value.
+    pub left: String,
+    /// The second value.
+    pub right: String,
+}
+
+/// When a setting of [`LearnConfig`](super::LearnConfig) is ignored although there is an objective.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IgnoredIf {
+    Ensemble,
+    NoEnsemble,
+}
+
+/// Settings that are ignored with an ensemble or without one, and the reason.
+const IGNORED: [(&str, IgnoredIf, &str); 5] = [
+    (
+        "learn.steps",
+        IgnoredIf::NoEnsemble,
+        "learn.ensemble is 0, and train.steps is the number of all steps; learn.start says when joint training begins",
+    ),
+    (
+        "learn.noisy_channel",
+        IgnoredIf::NoEnsemble,
+        "learn.ensemble is 0, and only an ensemble's candidates are re-ranked in training",
+    ),
+    (
+        "learn.temperature",
+        IgnoredIf::NoEnsemble,
+        "learn.ensemble is 0, and it is the temperature of an ensemble's members",
+    ),
+    (
+        "learn.start",
+        IgnoredIf::Ensemble,
+        "with an ensemble, unlabeled questions are learned from the first step on; it needs learn.ensemble = 0",
+    ),
+    (
+        "learn.search_dropout",
+        IgnoredIf::Ensemble,
+        "with an ensemble, training does not search; it needs learn.ensemble = 0",
+    ),
+];
+
+/// Why settings of unlabeled questions are ignored if the labels are all that is learned from.
+const NO_OBJECTIVE: &str =
+    "learn.objective is `none`, so unlabeled questions are not learned from; set it to `sparse`, for example";
+
+/// Settings that do not change the result of a run.
+const NO_INFLUENCE: [&str; 2] = ["data.folder", "train.checkpoint"];
+
+impl Config {
+    /// Checks that the settings do not contradict each other. A finished run of an earlier version may have such settings
+    /// and can still be read; an experiment that has them is not worth training.
+    ///
+    /// # Errors
+    /// If a parser would be rewarded for agreeing with itself.
+    pub fn check_consistency(&self) -> Result<(), ConfigError> {
+        let learn = &self.learn;
+        if learn.objective.is_some() && learn.ensemble == 0 && learn.reward == Reward::Agreement {
+            return Err(ConfigError::Value {
+                key: "learn.reward",
+                value: learn.reward.name().to_owned(),
+                expected: "without an ensemble (learn.ensemble is 0) a parser would be rewarded for agreeing with itself; \
+                           set learn.reward to `auto`, `non-empty` or `executes`, or learn.ensemble to 3",
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns why a setting has no influence, or nothing if it may have some.
+    fn ignored(&self, key: &str) -> Option<&'static str> {
+        if !key.starts_with("learn.") || key == "learn.objective" {
+            return None;
+        }
+        if self.learn.objective.is_none() {
+            return Some(NO_OBJECTIVE);
+        }
+        let condition = if self.learn.ensemble > 0 { IgnoredIf::Ensemble } else { IgnoredIf::NoEnsemble };
+        IGNORED.iter().find(|row| row.0 == key && row.1 == condition).map(|row| row.2)
+    }
+
+    /// Returns those of the given settings that have no influence. Experiment files have settings for objectives beside
+    /// `none`, so without an objective only the flags are reported.
+    pub(super) fn ignored_settings(&self, in_file: &[String], in_flags: &[String]) -> Vec<IgnoredSetting> {
+        let in_file = in_file.iter().filter(|key| self.learn.objective.is_some() && !in_flags.contains(key));
+        let ignored =
+            |key: &String| self.ignored(key).map(|reason| IgnoredSetting { key: key.clone(), reason });
+        in_file.chain(in_flags).filter_map(ignored).collect()
+    }
+
+    /// Returns the settings in which two experiments differ and that have an influence on their results. Word vectors are
+    /// the same wherever their file is.
+    ///
+    /// # Errors
+    /// If a path is not UTF-8.
+    pub fn differences(&self, other: &Config) -> Result<Vec<DifferingSetting>, ConfigError> {
+        let (left, right) = (self.values()?, other.values()?);
+        let influences = |key: &str| {
+            !NO_INFLUENCE.contains(&key) && (self.ignored(key).is_none() || other.ignored(key).is_none())
+        };
+        let pairs = left.into_iter().zip(right);
+        let differing = pairs.filter(|((key, left), (_, right))| left != right && influences(key));
+        Ok(differing.map(|((key, left), (_, right))| DifferingSetting { key, left, right }).collect())
+    }
+
+    /// Returns the values of all settings in a fixed order.
+    fn values(&self) -> Result<Vec<(String, String)>, ConfigError> {
+        let mut config = self.clone();
+        let embeddings = &mut config.data.embeddings;
+        *embeddings = embeddings.file_name().map(PathBuf::from).unwrap_or_default();
+        let table = Table::try_from(config).map_err(|error| ConfigError::Toml {
+            origin: "settings".to_owned(),
+            message: error.to_string(),
+        })?;
+        let section = |(section, values): (String, Value)| {
+            let values = values.as_table().cloned().unwrap_or_default();
+            values.into_iter().map(move |(key, value)| (format!("{section}.{key}"), value.to_string()))
+        };
+        Ok(table.into_iter().flat_map(section).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn read(file: &str, settings: &[&str]) -> Config {
+        read_with_ignored(file, settings).0
+    }
+
+    /// Returns the settings, and the keys of those that are ignored.
+    fn read_with_ignored(file: &str, settings: &[&str]) -> (Config, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        fs::write(&path, file).unwrap();
+        let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let read = Config::read(Some(&path), &settings).unwrap();
+        (read.config, read.ignored.into_iter().map(|setting| setting.key).collect())
+    }
+
+    #[test]
+    fn a_parser_is_not_rewarded_for_agreeing_with_itself() {
+        let check =
+            |settings: &[&str]| read("[learn]\nreward = \"agreement\"\n", settings).check_consistency();
+        let error = check(&["learn.objective=sparse", "learn.ensemble=0"]).unwrap_err().to_string();
+        assert!(error.contains("rewarded for agreeing with itself; set learn.reward to `auto`"), "{error}");
+        for settings in [
+            &["learn.objective=sparse"][..],
+            &["learn.objective=none", "learn.ensemble=0"],
+            &["learn.objective=sparse", "learn.ensemble=0", "learn.reward=auto"],
+        ] {
+            assert!(check(settings).is_ok(), "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn settings_that_are_given_and_ignored_are_reported() {
+        let file = "[learn]\nsteps = 5\nstart = 5\nweight = 0.5\n";
+        for (settings, expected) in [
+            (&["learn.objective=sparse"][..], &["learn.start"][..]),
+            (&["learn.objective=sparse", "learn.ensemble=0"], &["learn.steps"]),
+            (
+                &["learn.objective=sparse", "learn.ensemble=0", "learn.channel=2", "learn.temperature=2"],
+                &["learn.steps", "learn.noisy_channel", "learn.temperature"],
+            ),
+            (
+                &["learn.objective=sparse", "learn.search_dropout=true", "learn.start=7", "learn.start=8"],
+                &["learn.search_dropout", "learn.start"],
+            ),
+            // Experiment files have settings for objectives.
+            (&[], &[]),
+            (&["learn.objective=none", "learn.weight=0.1", "train.steps=3"], &["learn.weight"]),
+        ] {
+            assert_eq!(read_with_ignored(file, settings).1, expected, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn settings_differ_if_they_have_an_influence() {
+        let differences = |left: &[&str], right: &[&str]| -> Vec<String> {
+            let differing = read("", left).differences(&read("", right)).unwrap();
+            differing
+                .iter()
+                .map(|setting| format!("{}: {}, {}", setting.key, setting.left, setting.right))
+                .collect()
+        };
+        assert_eq!(
+            differences(&["train.steps=3", "data.domain=housing"], &["data.domain=recipes"]),
+            ["data.domain: \"housing\", \"recipes\"", "train.steps: 3, 2000"]
+        );
+        // Neither the weight of an objective that is not used, nor the place of a file.
+        assert_eq!(differences(&["learn.weight=0.1", "data.folder=a"], &["data.folder=b"]), [""; 0]);
+        assert_eq!(differences(&["data.embeddings=a/x.txt"], &["data.embeddings=b/x.txt"]), [""; 0]);
+        let sparse = "learn.objective=sparse";
+        assert_eq!(differences(&[sparse, "learn.weight=0.1"], &[sparse]), ["learn.weight: 0.1, 1.0"]);
+        assert_eq!(differences(&[sparse, "learn.start=1"], &[sparse, "learn.start=2"]), [""; 0]);
+    }
+}
