@@ -64,6 +64,50 @@ fn the_fallback_and_dropout_of_search_change_training() {
 }
 
 #[test]
+fn after_an_ensemble_a_parser_goes_on_with_its_own_search() {
+    let calendar = SmallCalendar::new();
+    let common =
+        ["train.steps=40", "data.fraction=0.5", "learn.objective=sparse", "learn.ensemble=1", "learn.beam=2"];
+    let metrics = |run: &str, settings: &[&str]| -> Vec<String> {
+        succeed(&mut calendar.train(run, &[&common[..], settings].concat()));
+        calendar.read(run, "metrics.jsonl").lines().map(str::to_owned).collect()
+    };
+    let ensemble_only = metrics("ensemble", &["learn.steps=40"]);
+    let both = metrics("both", &["learn.steps=20", "learn.own_steps=20", "learn.own_weight=0.3"]);
+    let heavier = metrics("heavier", &["learn.steps=20", "learn.own_steps=20", "learn.own_weight=1.0"]);
+    // A line for every tenth step: the ensemble teaches during the first two.
+    assert_eq!((both.len(), &both[..2]), (4, &ensemble_only[..2]));
+    assert_eq!(both[..2], heavier[..2]);
+    for other in [&ensemble_only, &heavier] {
+        assert!(both[2] != other[2] && both[3] != other[3], "{both:?} {other:?}");
+    }
+}
+
+#[test]
+fn masks_by_question_frozen_words_and_a_folder_of_vectors_change_training() {
+    let calendar = SmallCalendar::new();
+    let vectors = calendar.path("vectors");
+    std::fs::create_dir(&vectors).unwrap();
+    std::fs::write(vectors.join("some.txt"), "meeting 0.5 0.1 0.2\nbob 0.3 0.4 -0.5\n").unwrap();
+    let metrics = |run: &str, settings: &[&str]| -> String {
+        let mut train = calendar.train(run, &[&JOINT[..], settings].concat());
+        succeed(train.arg("--set").arg("data.embeddings=some.txt").arg("--embeddings").arg(&vectors));
+        calendar.read(run, "metrics.jsonl")
+    };
+    let default = metrics("default", &[]);
+    assert!(calendar.read("default", "config.toml").contains("some.txt"));
+    for (run, setting) in [
+        ("question", "model.decoder_dropout=question"),
+        ("frozen", "train.words=1"),
+        ("all", "train.words=0"),
+    ] {
+        assert_eq!(metrics(run, &[setting]) == default, run == "all", "{setting}");
+    }
+    let unnamed = calendar.train("unnamed", &JOINT).arg("--embeddings").arg(&vectors).output().unwrap();
+    assert!(stderr(&unnamed).contains("is a folder; name a file of word vectors in it with data.embeddings"));
+}
+
+#[test]
 fn a_run_has_the_grammar_of_its_settings_and_is_not_opened_or_resumed_with_the_other() {
     let calendar = SmallCalendar::new();
     let rules = |run: &str| -> serde_json::Value {
