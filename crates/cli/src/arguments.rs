@@ -134,7 +134,7 @@ pub(crate) struct ExperimentArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  xpr train --data data --embeddings glove.txt --out runs/calendar
+  xpr train experiments/overnight.toml --data data --embeddings embeddings --out runs/calendar
   xpr train experiments/overnight.toml --set data.domain=housing --set data.fraction=0.3 --out runs/housing-30
   xpr train --resume --out runs/housing-30")]
 pub(crate) struct TrainArguments {
@@ -176,7 +176,7 @@ pub(crate) struct TrainArguments {
 #[command(after_help = "\
 Examples:
   xpr sweep experiments/paper-30.toml --list
-  xpr sweep experiments/paper-30.toml --data data --embeddings glove.txt --out sweeps/paper-30
+  xpr sweep experiments/paper-30.toml --data data --embeddings embeddings --out sweeps/paper-30
   xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --jobs 4 --json")]
 pub(crate) struct SweepArguments {
     /// Sweep file (TOML): experiments and grids of settings.

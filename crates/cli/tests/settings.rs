@@ -103,6 +103,8 @@ fn masks_by_question_frozen_words_and_a_folder_of_vectors_change_training() {
     ] {
         assert_eq!(metrics(run, &[setting]) == default, run == "all", "{setting}");
     }
+    let missing = calendar.train("missing", &["data.embeddings=none.txt"]).output().unwrap();
+    assert!(stderr(&missing).contains("no file of word vectors none.txt; name the folder that has it"));
     let unnamed = calendar.train("unnamed", &JOINT).arg("--embeddings").arg(&vectors).output().unwrap();
     assert!(stderr(&unnamed).contains("is a folder; name a file of word vectors in it with data.embeddings"));
 }

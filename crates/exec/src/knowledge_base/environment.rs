@@ -75,6 +75,7 @@ impl KnowledgeBaseEnvironment {
             let phrase = phrase_for(&symbol, &property.name);
             environment.add(Item::new(language.property_kind(kind), phrase, symbol));
         }
+        environment.tell_properties_apart(world);
         let (types, entities) = types_and_entities(world);
         for (ids, kind) in [(types, language.type_kind()), (entities, language.value_kind(ValueKind::Entity))]
         {
@@ -105,6 +106,23 @@ impl KnowledgeBaseEnvironment {
     /// Returns the phrases for symbols that this knowledge base does not have.
     pub fn unknown_phrases(&self) -> &[SymbolPhrase] {
         &self.unknown_phrases
+    }
+
+    /// Gives properties of the same kind and phrase the words of their names instead. A parser sees the phrase only, so it could not
+    /// tell `education_start_date` from `employment_start_date` if both were a "start date".
+    fn tell_properties_apart(&mut self, world: &KnowledgeBase) {
+        let mut counts: FxHashMap<_, usize> = FxHashMap::default();
+        for item in &self.items {
+            *counts.entry((item.kind, item.phrase.clone())).or_default() += 1;
+        }
+        for property in &world.properties {
+            let symbol = canonical(&format!("( string {} )", property.name));
+            let Some(&id) = self.by_symbol.get(&symbol) else { continue };
+            let item = &mut self.items[id.index()];
+            if counts[&(item.kind, item.phrase.clone())] > 1 {
+                item.phrase = name_as_phrase(&property.name);
+            }
+        }
     }
 
     fn add(&mut self, item: Item) {
@@ -243,5 +261,30 @@ fn literal_kind(world: &KnowledgeBase, symbol: &str) -> Option<ValueKind> {
         FormNode::Date { .. } => Some(ValueKind::Date),
         FormNode::Time { .. } => Some(ValueKind::Time),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overnight;
+
+    #[test]
+    fn properties_with_the_same_phrase_have_the_words_of_their_names() {
+        let world = overnight::world("socialnetwork").unwrap();
+        let phrases: Vec<SymbolPhrase> = ["education_start_date", "employment_start_date", "birthdate"]
+            .map(|name| SymbolPhrase {
+                symbol: format!("( string {name} )"),
+                phrase: if name == "birthdate" { "born on" } else { "start date" }.to_owned(),
+            })
+            .into();
+        let environment = KnowledgeBaseEnvironment::new(&world, &LambdaDcs::new(), &phrases);
+        let phrase = |name: &str| {
+            let id = environment.find(&canonical(&format!("( string {name} )"))).unwrap();
+            environment.items()[id.index()].phrase.clone()
+        };
+        assert_eq!(phrase("education_start_date"), "education start date");
+        assert_eq!(phrase("employment_start_date"), "employment start date");
+        assert_eq!(phrase("birthdate"), "born on", "a phrase of its own stays");
     }
 }

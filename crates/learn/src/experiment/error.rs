@@ -20,6 +20,12 @@ pub enum ExperimentError {
     /// A file of the data has an error.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The file of word vectors does not exist.
+    #[error(
+        "there is no file of word vectors {0}; name the folder that has it, or another file, with --embeddings, or train \
+         without: --set data.embeddings=\"\""
+    )]
+    NoEmbeddings(PathBuf),
     /// The data and the world do not fit together.
     #[error(transparent)]
     Task(#[from] TaskError),

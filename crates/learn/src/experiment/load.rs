@@ -56,9 +56,11 @@ impl Experiment {
         let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
         let bare = examples.bare.clone();
         let Division { labeled, unlabeled, evaluated } = Division::new(&config.data, examples)?;
-        let embeddings = match config.data.embeddings.as_os_str().is_empty() {
+        let file = &config.data.embeddings;
+        let embeddings = match file.as_os_str().is_empty() {
             true => Embeddings::default(),
-            false => Embeddings::open(&config.data.embeddings)?,
+            false if !file.exists() => return Err(ExperimentError::NoEmbeddings(file.clone())),
+            false => Embeddings::open(file)?,
         };
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
         let world = open_world(&config.data, &labeled)?;
