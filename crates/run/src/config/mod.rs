@@ -106,7 +106,7 @@ pub enum HeldOut {
     /// The first of the unlabeled examples, which leaves the number of labels as it is. They are not trained on.
     Rest,
     /// The same examples, but their questions are trained on without their programs. A parser that learns from its own
-    /// guesses keeps them on such questions, so this understates what it gains on new ones.
+    /// guesses may keep them on such questions, so this can understate what it gains on new ones.
     Transductive,
 }
 
