@@ -11,8 +11,8 @@
 //! is right more often, and less sure where the members disagree; the temperature `T` corrects their overconfidence. The mass of the
 //! programs that no member found stays unseen: `p̄` sums to the members' mean mass of what they found. The E-step is
 //! done once: the objective turns `p̄` into a posterior `q`. A new parser then learns the labels and `q` from its first step with
-//! the loss `−t Σ_y q(y) log p(y | x)`. The weight `t` is the probability of all rewarded programs, so that a question counts less
-//! if the ensemble is not sure of it.
+//! the loss `−t Σ_y q(y) log p(y | x)`. The weight `t` is the share of the rewarded programs in what was found, so that a question
+//! counts less if the ensemble is not sure of it.
 
 use super::mixture::{reranked, seen_mass, summed, tempered};
 use super::own_search::EStep;
@@ -49,10 +49,10 @@ impl Ensemble {
         let mut lesson = |(example, suggested): (&UnlabeledExample, Suggestions)| {
             let channel = (&mut channel, learn.noisy_channel);
             let mut candidates = reranked(summed(suggested.programs), channel, task, &example.question);
-            let mass = (suggested.mass / members.len() as f64).ln() as f32;
-            candidates.iter_mut().for_each(|candidate| candidate.log_probability += mass);
             let likely = candidates.partition_point(|candidate| candidate.log_probability >= LEAST_SUGGESTED);
             candidates.truncate(likely.max(1));
+            let mass = (suggested.mass / members.len() as f64).ln() as f32;
+            candidates.iter_mut().for_each(|candidate| candidate.log_probability += mass);
             taught(example, candidates, &mut e_step)
         };
         Ensemble { lessons: examples.iter().zip(suggested).map(&mut lesson).collect(), weight: learn.weight }
@@ -90,7 +90,10 @@ fn suggestions(
 /// posterior, and the weight of a program is `−t q`.
 fn taught(example: &UnlabeledExample, candidates: Vec<Candidate>, e_step: &mut EStep<'_>) -> Lesson {
     let posterior = e_step.posterior(example, &candidates);
-    let weights: Vec<f64> = posterior.credit.q.iter().map(|q| -q * posterior.confidence).collect();
+    // How sure the ensemble is of what it found; what it did not find says nothing about that.
+    let seen: f64 = candidates.iter().map(|candidate| f64::from(candidate.log_probability).exp()).sum();
+    let confidence = (posterior.confidence / seen.max(f64::MIN_POSITIVE)).min(1.0);
+    let weights: Vec<f64> = posterior.credit.q.iter().map(|q| -q * confidence).collect();
     Lesson {
         programs: with_weights(candidates, &weights),
         loss: None,

@@ -33,7 +33,7 @@ impl<P: TrainableParser> Trainer<P> {
     /// Creates a trainer before its first step, with `learn.batch` of the settings.
     pub fn new(config: TrainConfig, learn: &LearnConfig, parser: P) -> Self {
         let state = AdamState::new(parser.parameters());
-        let adam = Adam { clip: config.clip, ..Adam::default() };
+        let adam = Adam { clip: config.clip, row_correction: config.row_correction, ..Adam::default() };
         let unlabeled_batch = learn.batch;
         Trainer { config, unlabeled_batch, parser, adam, state, gradients: Gradients::default() }
     }

@@ -184,6 +184,10 @@ pub struct TrainConfig {
     pub power: f64,
     /// The largest norm of the gradient; a longer gradient is scaled down. 0 turns clipping off.
     pub clip: f32,
+    /// Whether Adam's bias correction of a word vector counts its own updates instead of the steps. Without it, a word that
+    /// first occurs late in training first moves three times as far as the rate says. That is worse for pretrained vectors in
+    /// theory, and better for random ones in practice.
+    pub row_correction: bool,
     /// The number of pretrained word vectors that are trained, the most frequent words first; the others are frozen. 0
     /// trains all.
     pub words: usize,
@@ -204,6 +208,7 @@ impl Default for TrainConfig {
             warmup: 100,
             power: 0.5,
             clip: 5.0,
+            row_correction: false,
             words: 0,
             shards: 2,
             checkpoint: 500,
