@@ -185,8 +185,8 @@ pub struct TrainConfig {
     /// The largest norm of the gradient; a longer gradient is scaled down. 0 turns clipping off.
     pub clip: f32,
     /// Whether Adam's bias correction of a word vector counts its own updates instead of the steps. Without it, a word that
-    /// first occurs late in training first moves three times as far as the rate says. That is worse for pretrained vectors in
-    /// theory, and better for random ones in practice.
+    /// first occurs late in training first moves three times as far as the rate says. Vectors that start at random learn better
+    /// without it.
     pub row_correction: bool,
     /// The number of pretrained word vectors that are trained, the most frequent words first; the others are frozen. 0
     /// trains all.
