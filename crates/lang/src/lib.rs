@@ -122,6 +122,7 @@ mod grammar;
 pub mod lambda_dcs;
 mod language;
 mod outcome;
+pub mod phrases;
 mod program;
 mod signatures;
 pub mod sql;

@@ -62,6 +62,8 @@ pub struct Rule {
     pub result: TypeId,
     /// The types of the arguments, in order.
     pub arguments: Box<[TypeId]>,
+    /// What people say for it, such as `less than` and `before`; empty for a rule that no words stand for.
+    pub phrases: &'static [&'static str],
 }
 
 #[derive(Clone, Debug)]
@@ -115,11 +117,17 @@ impl Signatures {
     /// # Panics
     /// Panics if there is a rule with this name.
     pub fn add_rule(&mut self, name: &str, result: TypeId, arguments: &[TypeId]) -> RuleId {
-        self.rules.push(Rule { name: name.to_owned(), result, arguments: arguments.into() });
+        self.rules.push(Rule { name: name.to_owned(), result, arguments: arguments.into(), phrases: &[] });
         let id = RuleId(last_index(self.rules.len()));
         let earlier = self.by_name.insert(name.to_owned(), id);
         assert!(earlier.is_none(), "two rules are called `{name}`");
         id
+    }
+
+    /// Says what people say for a rule. A parser recognises these words, and words that are like them, from the first label
+    /// on.
+    pub fn set_phrases(&mut self, rule: RuleId, phrases: &'static [&'static str]) {
+        self.rules[rule.index()].phrases = phrases;
     }
 
     /// Makes `narrow` a subtype of `wide`: `wide` accepts everything that `narrow` accepts, at no

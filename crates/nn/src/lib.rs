@@ -33,6 +33,7 @@
 //! ```
 
 mod adam;
+mod average;
 mod backward;
 mod buffers;
 mod gradients;
@@ -44,6 +45,7 @@ mod parameters;
 mod tape;
 
 pub use adam::{Adam, AdamState, Schedule};
+pub use average::ParameterAverage;
 pub use gradients::Gradients;
 pub use matrix::{Matrix, View, ViewMut, gemm, total_flops};
 pub use parameters::{Init, ParameterId, Parameters};

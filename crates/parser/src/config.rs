@@ -52,6 +52,9 @@ pub enum Ablation {
     ItemAttention,
     /// The decoder gets the rule whose argument comes next as input.
     Parents,
+    /// The encoder reads the phrases of rules, and the decoder scores these rules like items, too. Without this part, a rule
+    /// is known by what labels show of it only.
+    RulePhrases,
     /// The encoder adds a projection of the word vectors to the output of its BiLSTM (a skip connection).
     #[serde(alias = "round")]
     WordSkip,

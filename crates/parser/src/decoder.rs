@@ -88,6 +88,11 @@ impl DecoderMemory<'_> {
         inputs.iter().map(|input| self.batch.attended(config, input.question)).collect()
     }
 
+    /// Returns the rows of the rules that have phrases, for each input.
+    fn rules(&self, inputs: &[StepInput]) -> Vec<Segment> {
+        inputs.iter().map(|input| self.batch.rules[input.question]).collect()
+    }
+
     /// Returns the rows of the items that each input's step can point to.
     fn items(&self, inputs: &[StepInput]) -> Vec<Segment> {
         inputs.iter().map(|input| self.batch.items[input.question]).collect()
@@ -292,9 +297,13 @@ impl Decoder {
         let feature = self.feature.apply(tape, context, both);
         let feature = tape.tanh(feature);
         let feature = memory.dropout(tape, context.config, DropoutPlace::Feature, feature, inputs);
-        let rules = self.rule_scores.apply(tape, context, feature);
+        let mut rules = self.rule_scores.apply(tape, context, feature);
         let pointer = self.pointer.apply(tape, context, feature);
         let items = tape.pointer_scores(pointer, memory.pointer_keys, &memory.items(inputs));
+        if context.config.has(Ablation::RulePhrases) && context.scene.rule_phrases().len() > 0 {
+            let phrases = tape.pointer_scores(pointer, memory.pointer_keys, &memory.rules(inputs));
+            rules = tape.add_columns(rules, phrases, context.scene.rule_phrases().of_rule());
+        }
         tape.concat_columns(&[rules, items])
     }
 

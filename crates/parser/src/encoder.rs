@@ -1,12 +1,14 @@
 //! The encoder: from words and items to vectors that depend on how they relate.
 //!
-//! Words: embeddings, a BiLSTM, and a skip connection from the embeddings. Items: the same over their phrases,
-//! averaged, plus an embedding of their kind; computed once for all questions of a batch, because they do not depend on
-//! the question. Then relation-aware attention layers over [words ; items] of each question.
+//! Words: embeddings, a BiLSTM, and a skip connection from the embeddings. Items, and rules that have phrases: the same
+//! over their phrases, averaged, plus an embedding of their kind; computed once for all questions of a batch, because they
+//! do not depend on the question. Then relation-aware attention layers over [words ; items ; rules] of each question.
 
 use crate::layers::{Affine, ModelContext, Norm};
+use crate::linking::among_first;
 use crate::scene::ItemFeatures;
-use crate::{Ablation, ModelConfig, Question, Scene};
+use crate::{Ablation, ModelConfig, Question};
+use std::ops::Range;
 use xpr_nn::layers::{LstmParameters, Relations, Segment};
 use xpr_nn::{Init, Matrix, ParameterId, Parameters, Tape, Var};
 
@@ -134,10 +136,10 @@ pub(crate) struct Encoder {
     last: Norm,
 }
 
-/// The encoded words and items of a batch of questions.
+/// The encoded words, items and rules of a batch of questions.
 pub(crate) struct EncodedBatch<'q> {
     pub(crate) questions: Vec<&'q Question>,
-    /// For each question its words and then its items, one question after another: `[rows, hidden]`.
+    /// For each question its words, its items and the rules that have phrases, one question after another: `[rows, hidden]`.
     pub(crate) rows: Var,
     /// The rows of each question.
     pub(crate) all: Vec<Segment>,
@@ -145,6 +147,8 @@ pub(crate) struct EncodedBatch<'q> {
     pub(crate) words: Vec<Segment>,
     /// The rows of each question's items.
     pub(crate) items: Vec<Segment>,
+    /// The rows of the rules that have phrases, for each question.
+    pub(crate) rules: Vec<Segment>,
 }
 
 impl EncodedBatch<'_> {
@@ -167,6 +171,8 @@ impl Encoder {
         let words = parameters.add_table("encoder.words", words);
         let questions = WordEncoder::new(parameters, "encoder.questions", word, hidden);
         let items = WordEncoder::new(parameters, "encoder.items", word, hidden);
+        // Rules with phrases are a kind of their own, after those of items.
+        let item_kinds = item_kinds + usize::from(config.has(Ablation::RulePhrases));
         let item_kinds = parameters.add("encoder.item_kinds", item_kinds, hidden, Init::Normal(0.1));
         let layers = (0..config.layers)
             .map(|index| {
@@ -190,7 +196,7 @@ impl Encoder {
         questions: &[&'q Question],
     ) -> EncodedBatch<'q> {
         let words = WordBatch::new(questions);
-        let items = ItemBatch::new(context.scene, questions);
+        let items = ItemBatch::new(context, questions);
         let word_vectors = self.encode_words(tape, context, &words);
         let item_vectors = self.encode_items(tape, context, &items);
         let vectors = tape.concat_rows(&[word_vectors, item_vectors]);
@@ -210,8 +216,8 @@ impl Encoder {
             x = layer.apply(tape, context, x, projected, &layout.sequences);
         }
         let rows = self.last.apply(tape, context, x);
-        let Layout { all, words, items, .. } = layout;
-        EncodedBatch { questions: questions.to_vec(), rows, all, words, items }
+        let Layout { all, words, items, rules, .. } = layout;
+        EncodedBatch { questions: questions.to_vec(), rows, all, words, items, rules }
     }
 
     /// Returns a vector for each word of each question.
@@ -221,7 +227,7 @@ impl Encoder {
         self.questions.apply(tape, context, vectors, &words.segments)
     }
 
-    /// Returns a vector for each item of a batch.
+    /// Returns a vector for each item of a batch, and for each rule that has phrases.
     fn encode_items(&self, tape: &mut Tape, context: ModelContext<'_>, items: &ItemBatch) -> Var {
         let vectors = tape.embedding(context.parameters, self.words, &items.words);
         let vectors = tape.dropout(vectors, context.config.word_dropout);
@@ -250,7 +256,8 @@ impl WordBatch {
     }
 }
 
-/// The items of all questions: first those of the scene that some question uses, then each question's own.
+/// The items of all questions: first those of the scene that some question uses, then each question's own, and after them
+/// the rules that have phrases.
 struct ItemBatch {
     /// The words of all phrases, one item after another.
     words: Vec<u32>,
@@ -262,10 +269,13 @@ struct ItemBatch {
     index_of: Vec<u32>,
     /// For each question, the index of its first own item in this batch.
     first_own: Vec<usize>,
+    /// The rules that have phrases, by their indices in this batch.
+    rules: Range<usize>,
 }
 
 impl ItemBatch {
-    fn new(scene: &Scene, questions: &[&Question]) -> Self {
+    fn new(context: ModelContext<'_>, questions: &[&Question]) -> Self {
+        let scene = context.scene;
         let shared = scene.items();
         let used = used_items(questions, shared.len());
         let mut batch = ItemBatch {
@@ -274,25 +284,35 @@ impl ItemBatch {
             kinds: vec![],
             index_of: vec![0; shared.len()],
             first_own: Vec::with_capacity(questions.len()),
+            rules: 0..0,
         };
         for item in used {
             batch.index_of[item] = batch.kinds.len() as u32;
-            batch.push(shared, item);
+            batch.push_item(shared, item);
         }
         for question in questions {
             batch.first_own.push(batch.kinds.len());
             if let Some(own) = question.own_items() {
-                (0..own.len()).for_each(|item| batch.push(own, item));
+                (0..own.len()).for_each(|item| batch.push_item(own, item));
             }
+        }
+        batch.rules = batch.kinds.len()..batch.kinds.len();
+        if context.config.has(Ablation::RulePhrases) {
+            let kind = scene.grammar().signatures().item_kind_count() as u32;
+            scene.rule_phrases().words().iter().for_each(|words| batch.push(words, kind));
+            batch.rules.end = batch.kinds.len();
         }
         batch
     }
 
-    fn push(&mut self, items: &ItemFeatures, item: usize) {
-        let words = items.words_of(item);
+    fn push_item(&mut self, items: &ItemFeatures, item: usize) {
+        self.push(items.words_of(item), items.kinds[item]);
+    }
+
+    fn push(&mut self, words: &[u32], kind: u32) {
         self.segments.push(Segment { start: self.words.len(), len: words.len() });
         self.words.extend_from_slice(words);
-        self.kinds.push(items.kinds[item]);
+        self.kinds.push(kind);
     }
 }
 
@@ -308,21 +328,22 @@ fn used_items(questions: &[&Question], all: usize) -> Vec<usize> {
     (0..all).filter(|&item| used[item]).collect()
 }
 
-/// The order of rows in the attention layers: [words ; items] of each question, one question after another.
+/// The order of rows in the attention layers: [words ; items ; rules] of each question, one question after another.
+#[derive(Default)]
 struct Layout {
     /// For each row, its index among the words and items of the batch; all words come before all items.
     rows: Vec<u32>,
     all: Vec<Segment>,
     words: Vec<Segment>,
     items: Vec<Segment>,
+    rules: Vec<Segment>,
     /// The relations within each question.
     sequences: Vec<Relations>,
 }
 
 impl Layout {
     fn new(questions: &[&Question], words: &WordBatch, items: &ItemBatch) -> Self {
-        let mut layout =
-            Layout { rows: vec![], all: vec![], words: vec![], items: vec![], sequences: vec![] };
+        let mut layout = Layout::default();
         let first_item = words.ids.len() as u32;
         for ((question, segment), &first_own) in questions.iter().zip(&words.segments).zip(&items.first_own) {
             let start = layout.rows.len();
@@ -336,11 +357,20 @@ impl Layout {
             }
             let own = question.own_items().map_or(0, ItemFeatures::len);
             rows.extend(first_item + first_own as u32..first_item + (first_own + own) as u32);
+            let first_rule = rows.len();
+            rows.extend(items.rules.clone().map(|rule| first_item + rule as u32));
             let len = rows.len() - start;
+            let first_of_items = start + segment.len;
             layout.all.push(Segment { start, len });
             layout.words.push(Segment { start, len: segment.len });
-            layout.items.push(Segment { start: start + segment.len, len: len - segment.len });
-            layout.sequences.push(Relations { start, len, kinds: question.relations.clone() });
+            layout.items.push(Segment { start: first_of_items, len: first_rule - first_of_items });
+            layout.rules.push(Segment { start: first_rule, len: items.rules.len() });
+            // A model without the phrases of rules has fewer elements than the question.
+            let kinds = match question.relations.len() == len * len {
+                true => question.relations.clone(),
+                false => among_first(&question.relations, len).into(),
+            };
+            layout.sequences.push(Relations { start, len, kinds });
         }
         layout
     }

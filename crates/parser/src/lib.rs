@@ -35,7 +35,7 @@
 //! let config = ModelConfig { hidden: 32, ..ModelConfig::default() };
 //! let words = Matrix::zeros(vocabulary.words().len(), config.word);
 //! let model = Model::new(config, scene, words, Random::new(0));
-//! let candidates = model.candidates(&[&question], 4).remove(0);
+//! let candidates = model.candidates(&[&question], 16).remove(0);
 //! assert!(language.write(&candidates[0].program, model.scene().grammar(), &environment).starts_with("( call SW.listValue"));
 //! # Ok::<(), xpr_lang::GrammarError>(())
 //! ```
@@ -53,6 +53,7 @@ mod question;
 mod reading;
 #[cfg(test)]
 mod reference;
+mod rule_phrases;
 mod scene;
 mod search;
 #[cfg(test)]

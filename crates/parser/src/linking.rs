@@ -1,11 +1,12 @@
 //! The relations between the words of a question and the items of an environment.
 //!
-//! The encoder gets a kind of relation from each element of [words ; items] to each:
+//! The encoder gets a kind of relation from each element of [words ; items ; rules] to each:
 //!
 //! - between two words, their distance;
 //! - between a word and an item, whether the word occurs in the item's phrase, and whether the whole phrase occurs at
 //!   that point of the question (an exact match, which takes precedence over a partial one);
-//! - between two items, the relation that the environment lists.
+//! - between two items, the relation that the environment lists;
+//! - between a word and a rule that has phrases, the same as between a word and an item.
 
 use xpr_lang::Relation;
 use xpr_text::is_function_word;
@@ -23,8 +24,17 @@ const ITEM_WORD: u8 = WORD_ITEM + CLASSES * MATCHES;
 const SAME: u8 = ITEM_WORD + CLASSES * MATCHES;
 /// Between two items that the environment lists no relation for.
 const UNRELATED: u8 = SAME + 1;
+/// From a word to a rule: no match, a partial match, an exact match.
+const WORD_RULE: u8 = UNRELATED + 1;
+/// From a rule to a word: the same.
+const RULE_WORD: u8 = WORD_RULE + MATCHES;
+/// Between two rules.
+const RULES: u8 = RULE_WORD + MATCHES;
+/// From an item to a rule, and from a rule to an item.
+const ITEM_RULE: u8 = RULES + 1;
+const RULE_ITEM: u8 = ITEM_RULE + 1;
 /// Between two items: the first of the environment's relations.
-const ENVIRONMENT: u8 = UNRELATED + 1;
+const ENVIRONMENT: u8 = RULE_ITEM + 1;
 
 /// Returns the number of relation kinds for an environment that has `environment` kinds of its own.
 pub(crate) fn kinds(environment: usize) -> usize {
@@ -60,58 +70,83 @@ pub(crate) struct StemmedPhrase {
     pub(crate) class: usize,
 }
 
-/// Returns how well each word matches each item's phrase: 0 not at all, 1 partially, 2 exactly. `[words, items]`
+/// Raises `matched` to how well each word matches a phrase: 0 not at all, 1 partially, 2 exactly.
 ///
 /// Function words match only as part of a whole phrase.
-fn matches(words: &[String], stems: &[String], phrases: &[&StemmedPhrase]) -> Vec<u8> {
-    let mut matched = vec![0; words.len() * phrases.len()];
-    for (item, phrase) in phrases.iter().enumerate() {
-        let len = phrase.stems.len();
-        for (word, stem) in stems.iter().enumerate() {
-            if phrase.stems.contains(stem) && !is_function_word(&words[word]) {
-                matched[word * phrases.len() + item] = 1;
-            }
-        }
-        if len == 0 || len > stems.len() {
-            continue;
-        }
-        for start in 0..=stems.len() - len {
-            if stems[start..start + len] == phrase.stems[..] {
-                for word in start..start + len {
-                    matched[word * phrases.len() + item] = 2;
-                }
-            }
+fn match_phrase(words: &[String], stems: &[String], phrase: &[String], matched: &mut [u8]) {
+    for ((word, stem), matched) in words.iter().zip(stems).zip(&mut *matched) {
+        if phrase.contains(stem) && !is_function_word(word) {
+            *matched = (*matched).max(1);
         }
     }
-    matched
+    if phrase.is_empty() {
+        return;
+    }
+    for (start, window) in stems.windows(phrase.len()).enumerate() {
+        if window == phrase {
+            matched[start..start + phrase.len()].fill(2);
+        }
+    }
 }
 
-/// Returns the kind of relation from each of [words ; items] to each, in row-major order.
-pub(crate) fn relate(
-    words: &[String],
-    stems: &[String],
-    phrases: &[&StemmedPhrase],
-    among_items: &[u8],
-) -> Vec<u8> {
-    let (t, m) = (words.len(), phrases.len());
-    let n = t + m;
-    let matched = matches(words, stems, phrases);
+/// What the relations of a question depend on.
+pub(crate) struct RelationInputs<'a> {
+    pub(crate) words: &'a [String],
+    /// The stem of each word.
+    pub(crate) stems: &'a [String],
+    /// The phrase of each item.
+    pub(crate) items: &'a [&'a StemmedPhrase],
+    /// The relations between the items.
+    pub(crate) among_items: &'a [u8],
+    /// The stems of the phrases of each rule that has some.
+    pub(crate) rules: &'a [Vec<Vec<String>>],
+}
+
+/// Returns the kind of relation from each of [words ; items ; rules] to each, in row-major order.
+pub(crate) fn relate(inputs: &RelationInputs<'_>) -> Vec<u8> {
+    let RelationInputs { words, stems, items: phrases, among_items, rules } = *inputs;
+    let (t, m, r) = (words.len(), phrases.len(), rules.len());
+    let n = t + m + r;
     let mut kinds = vec![0; n * n];
     for i in 0..t {
         for j in 0..t {
             let distance = (j as i64 - i as i64).clamp(-2, 2) + 2;
             kinds[i * n + j] = DISTANCE + distance as u8;
         }
-        for j in 0..m {
-            let offset = class(phrases[j].class) * MATCHES + matched[i * m + j];
-            kinds[i * n + t + j] = WORD_ITEM + offset;
-            kinds[(t + j) * n + i] = ITEM_WORD + offset;
+    }
+    let mut matched = vec![0; t];
+    for (j, phrase) in (t..).zip(phrases) {
+        matched.fill(0);
+        match_phrase(words, stems, &phrase.stems, &mut matched);
+        for (i, &matched) in matched.iter().enumerate() {
+            let offset = class(phrase.class) * MATCHES + matched;
+            kinds[i * n + j] = WORD_ITEM + offset;
+            kinds[j * n + i] = ITEM_WORD + offset;
         }
     }
     for i in 0..m {
-        kinds[(t + i) * n + t..][..m].copy_from_slice(&among_items[i * m..][..m]);
+        let row = &mut kinds[(t + i) * n + t..][..m + r];
+        row[..m].copy_from_slice(&among_items[i * m..][..m]);
+        row[m..].fill(ITEM_RULE);
+    }
+    for (j, phrases) in (t + m..).zip(rules) {
+        matched.fill(0);
+        phrases.iter().for_each(|phrase| match_phrase(words, stems, phrase, &mut matched));
+        for (i, &matched) in matched.iter().enumerate() {
+            kinds[i * n + j] = WORD_RULE + matched;
+            kinds[j * n + i] = RULE_WORD + matched;
+        }
+        kinds[j * n + t..][..m].fill(RULE_ITEM);
+        kinds[j * n + t + m..][..r].fill(RULES);
+        kinds[j * n + j] = SAME;
     }
     kinds
+}
+
+/// Returns the relations of the first `elements` of [words ; items ; rules] only.
+pub(crate) fn among_first(kinds: &[u8], elements: usize) -> Vec<u8> {
+    let n = kinds.len().isqrt();
+    kinds.chunks(n.max(1)).take(elements).flat_map(|row| &row[..elements]).copied().collect()
 }
 
 #[cfg(test)]
@@ -121,20 +156,44 @@ mod tests {
 
     #[test]
     fn a_whole_phrase_takes_precedence_over_a_part() {
-        let phrase = |text: &str| StemmedPhrase {
-            stems: tokenize(text).iter().map(|word| stem(word)).collect(),
-            class: 0,
-        };
-        let phrases =
-            [phrase("start time"), phrase("end time"), phrase("three hours"), phrase("is important")];
         let words = tokenize("is the start times 3 hours");
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let matched = matches(&words, &stems, &phrases.iter().collect::<Vec<_>>());
-        let of = |word: usize| &matched[word * 4..][..4];
-        assert_eq!(of(0), [0, 0, 0, 0]); // a function word alone matches nothing
-        assert_eq!(of(2), [2, 0, 0, 0]);
-        assert_eq!(of(3), [2, 1, 0, 0]);
-        assert_eq!(of(4), [0, 0, 2, 0]);
-        assert_eq!(of(5), [0, 0, 2, 0]);
+        for (text, expected) in [
+            ("start time", [0, 0, 2, 2, 0, 0]),
+            ("end time", [0, 0, 0, 1, 0, 0]),
+            ("three hours", [0, 0, 0, 0, 2, 2]),
+            ("is important", [0, 0, 0, 0, 0, 0]), // a function word alone matches nothing
+            ("is the start times 3 hours long", [0, 0, 1, 1, 1, 1]),
+        ] {
+            let mut matched = [0; 6];
+            match_phrase(&words, &stems, &stemmed(text), &mut matched);
+            assert_eq!(matched, expected, "{text}");
+        }
+    }
+
+    fn stemmed(text: &str) -> Vec<String> {
+        tokenize(text).iter().map(|word| stem(word)).collect()
+    }
+
+    #[test]
+    fn rules_are_related_to_words_by_the_best_of_their_phrases() {
+        let words = tokenize("cities with no less than two rivers");
+        let item = StemmedPhrase { stems: stemmed("river"), class: 0 };
+        let kinds = relate(&RelationInputs {
+            words: &words,
+            stems: &stemmed("cities with no less than two rivers"),
+            items: &[&item],
+            among_items: &[SAME],
+            rules: &[vec![stemmed("before"), stemmed("less than")], vec![stemmed("no less than")]],
+        });
+        let n = 10;
+        let relation = |from: usize, to: usize| kinds[from * n + to];
+        assert_eq!([2, 3, 4].map(|word| relation(word, 8)), [0, 2, 2].map(|matched| WORD_RULE + matched));
+        assert_eq!([2, 3, 4].map(|word| relation(9, word)), [2, 2, 2].map(|matched| RULE_WORD + matched));
+        assert_eq!([relation(7, 8), relation(8, 7), relation(8, 9)], [ITEM_RULE, RULE_ITEM, RULES]);
+        assert_eq!([relation(7, 7), relation(9, 9)], [SAME; 2]);
+        let without_rules = among_first(&kinds, 8);
+        assert_eq!(without_rules.len(), 64);
+        assert_eq!(without_rules[6 * 8 + 7], relation(6, 7));
     }
 }

@@ -1,7 +1,8 @@
 //! Questions as the parser sees them.
 
 use crate::columns::ActionColumns;
-use crate::linking::{self, StemmedPhrase};
+use crate::linking::{self, RelationInputs, StemmedPhrase};
+use crate::rule_phrases::RulePhrases;
 use crate::scene::ItemFeatures;
 use crate::{Scene, Vocabulary};
 use std::fmt;
@@ -17,7 +18,7 @@ use xpr_text::stem;
 pub struct Question {
     pub(crate) words: Vec<u32>,
     stems: Vec<String>,
-    /// The kind of relation from each of [words ; items] to each.
+    /// The kind of relation from each of [words ; items ; rules] to each.
     pub(crate) relations: Arc<[u8]>,
     /// The items of this question, if they differ from the scene's.
     items: Option<Arc<QuestionItems>>,
@@ -68,17 +69,18 @@ impl QuestionItems {
 
 impl Question {
     /// Returns the question with these words about items with these phrases; `among_items` are the relations between
-    /// the items.
+    /// the items, and `rules` the phrases of the rules that have some.
     pub(crate) fn new(
         words: &[String],
-        phrases: &[&StemmedPhrase],
-        among_items: &[u8],
+        (items, among_items): (&[&StemmedPhrase], &[u8]),
+        rules: &RulePhrases,
         vocabulary: &Vocabulary,
     ) -> Self {
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        let inputs = RelationInputs { words, stems: &stems, items, among_items, rules: rules.stems() };
         Question {
             words: words.iter().map(|word| vocabulary.id(word)).collect(),
-            relations: linking::relate(words, &stems, phrases, among_items).into(),
+            relations: linking::relate(&inputs).into(),
             stems,
             items: None,
         }

@@ -37,7 +37,9 @@ fn fixture() -> Fixture {
     let words = utterances.iter().flat_map(|text| xpr_text::tokenize(text));
     let item_words =
         environment.items().iter().flat_map(|item| xpr_text::tokenize(&item.phrase)).collect::<Vec<_>>();
-    let vocabulary = Vocabulary::new(words.chain(item_words));
+    let rule_phrases = language.signatures().rules().iter().flat_map(|rule| rule.phrases);
+    let rule_words = rule_phrases.flat_map(|phrase| xpr_text::tokenize(phrase));
+    let vocabulary = Vocabulary::new(words.chain(item_words).chain(rule_words));
     let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
     let programs = vec![
         (
@@ -109,6 +111,10 @@ fn describe(fixture: &Fixture) -> String {
     let _ = writeln!(out, " \"item_words\": {},", list(&scene.items().words));
     let _ = writeln!(out, " \"item_starts\": {},", list(&scene.items().starts));
     let _ = writeln!(out, " \"item_kinds\": {},", list(&scene.items().kinds));
+    let phrases = scene.rule_phrases();
+    let _ = writeln!(out, " \"rule_words\": {},", list(phrases.words().iter().map(list)));
+    let of_rule = phrases.of_rule().iter().map(|index| index.map_or("null".to_owned(), |i| i.to_string()));
+    let _ = writeln!(out, " \"phrases_of_rule\": {},", list(of_rule));
     let questions = fixture.questions.iter().map(|question| {
         format!(
             "{{\"words\": {}, \"relations\": {}}}",

@@ -3,6 +3,7 @@
 use crate::columns::ActionColumns;
 use crate::linking::{self, StemmedPhrase};
 use crate::question::QuestionItems;
+use crate::rule_phrases::RulePhrases;
 use crate::vocabulary::UNKNOWN_WORD;
 use crate::{Question, Surroundings, Vocabulary};
 use xpr_lang::{Action, Environment, Grammar, Item, ItemId, RuleId};
@@ -20,6 +21,7 @@ pub struct Scene {
     among_items: Vec<u8>,
     relation_kinds: usize,
     items: ItemFeatures,
+    rule_phrases: RulePhrases,
 }
 
 /// Items as the encoder reads them: the words of their phrases, and their kinds.
@@ -71,10 +73,11 @@ fn words_or_unknown(text: &str) -> Vec<String> {
 
 impl Scene {
     /// Returns the scene of an environment. `grammar` must have been made from the environment's items, and
-    /// `vocabulary` should include the words of their phrases.
+    /// `vocabulary` should include the words of their phrases and of the rules' phrases.
     pub fn new(grammar: Grammar, environment: &dyn Environment, vocabulary: &Vocabulary) -> Self {
         Scene {
             rules: grammar.signatures().rules().len(),
+            rule_phrases: RulePhrases::new(grammar.signatures(), vocabulary),
             columns: ActionColumns::new(grammar, environment),
             among_items: linking::among_items(environment.items().len(), environment.relations()),
             relation_kinds: linking::kinds(environment.relation_names().len()),
@@ -93,6 +96,11 @@ impl Scene {
 
     pub(crate) fn items(&self) -> &ItemFeatures {
         &self.items
+    }
+
+    /// Returns the rules that have phrases.
+    pub(crate) fn rule_phrases(&self) -> &RulePhrases {
+        &self.rule_phrases
     }
 
     /// Returns the number of rules.
@@ -125,7 +133,8 @@ impl Scene {
     /// word.
     pub fn question(&self, utterance: &str, vocabulary: &Vocabulary) -> Question {
         let phrases: Vec<&StemmedPhrase> = self.items.phrases.iter().collect();
-        Question::new(&words_or_unknown(utterance), &phrases, &self.among_items, vocabulary)
+        let items = (&*phrases, &*self.among_items);
+        Question::new(&words_or_unknown(utterance), items, &self.rule_phrases, vocabulary)
     }
 
     /// Prepares a question about the items of its [`Surroundings`].
@@ -144,7 +153,8 @@ impl Scene {
         let shared_phrases = shared.iter().map(|&item| &self.items.phrases[item as usize]);
         let phrases: Vec<&StemmedPhrase> = shared_phrases.chain(&own.phrases).collect();
         let among_items = linking::among_items(environment.items().len(), environment.relations());
-        let question = Question::new(&words_or_unknown(utterance), &phrases, &among_items, vocabulary);
+        let items = (&*phrases, &*among_items);
+        let question = Question::new(&words_or_unknown(utterance), items, &self.rule_phrases, vocabulary);
         question.with_items(QuestionItems::new(surroundings, own))
     }
 }

@@ -2,7 +2,8 @@
 //! why they are as they are.
 
 use super::function::Function;
-use crate::{ItemKind, Signatures, TypeId};
+
+use crate::{ItemKind, Signatures, TypeId, phrases};
 
 /// How a rule is written.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,27 @@ pub(super) enum RuleTemplate {
     Text(&'static str),
     /// `( call SW.getProperty ( call SW.singleton argument ) ( string !type ) )`
     Instances,
+}
+
+impl RuleTemplate {
+    /// Returns what people say for a rule that is written so.
+    fn phrases(self) -> &'static [&'static str] {
+        match self {
+            RuleTemplate::Call(Function::Size) => phrases::COUNT,
+            RuleTemplate::Call(Function::Concat) => phrases::EITHER,
+            RuleTemplate::Text("=") => phrases::EQUAL,
+            RuleTemplate::Text("!=") => phrases::NOT_EQUAL,
+            RuleTemplate::Text("<") => phrases::LESS,
+            RuleTemplate::Text(">") => phrases::GREATER,
+            RuleTemplate::Text("<=") => phrases::AT_MOST,
+            RuleTemplate::Text(">=") => phrases::AT_LEAST,
+            RuleTemplate::Text("min") => phrases::MINIMUM,
+            RuleTemplate::Text("max") => phrases::MAXIMUM,
+            RuleTemplate::Text("avg") => phrases::AVERAGE,
+            RuleTemplate::Text("sum") => phrases::SUM,
+            _ => &[],
+        }
+    }
 }
 
 /// The signatures, and how each rule is written.
@@ -84,7 +106,8 @@ impl LambdaRules {
     }
 
     pub(super) fn add(&mut self, name: &str, result: TypeId, arguments: &[TypeId], template: RuleTemplate) {
-        self.signatures.add_rule(name, result, arguments);
+        let rule = self.signatures.add_rule(name, result, arguments);
+        self.signatures.set_phrases(rule, template.phrases());
         self.templates.push(template);
     }
 

@@ -9,6 +9,9 @@ use xpr_lang::{Environment, Signatures};
 pub(crate) struct GrammarRecord {
     language: String,
     rules: Vec<String>,
+    /// For each rule its phrases, separated by commas. Earlier versions had none.
+    #[serde(default)]
+    rule_phrases: Vec<String>,
     items: Vec<ItemRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) constants: Vec<String>,
@@ -36,6 +39,7 @@ impl GrammarRecord {
         GrammarRecord {
             language: language.to_owned(),
             rules: signatures.rules().iter().map(|rule| rule.name.clone()).collect(),
+            rule_phrases: signatures.rules().iter().map(|rule| rule.phrases.join(", ")).collect(),
             items: items.collect(),
             constants,
         }

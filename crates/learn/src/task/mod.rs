@@ -36,15 +36,17 @@ pub struct Task {
 }
 
 impl Task {
-    /// Creates the task of a world. Its vocabulary holds `words` and the words of the world's items.
+    /// Creates the task of a world. Its vocabulary holds `words`, and the words of the world's items and of the language's rules.
     ///
     /// # Errors
     /// If no program can be written about the world.
     pub fn new(world: Box<dyn World>, words: impl IntoIterator<Item = String>) -> Result<Self, TaskError> {
         let environment = world.environment();
         let grammar = world.language().signatures().grammar(environment.items())?;
-        let named: Vec<String> = environment.items().iter().flat_map(|item| tokenize(&item.phrase)).collect();
-        let vocabulary = Vocabulary::new(words.into_iter().chain(named));
+        let of_items = environment.items().iter().flat_map(|item| tokenize(&item.phrase));
+        let phrases = grammar.signatures().rules().iter().flat_map(|rule| rule.phrases);
+        let of_rules = phrases.flat_map(|phrase| tokenize(phrase));
+        let vocabulary = Vocabulary::new(words.into_iter().chain(of_items).chain(of_rules));
         let scene = Scene::new(grammar, environment, &vocabulary);
         Ok(Task { world, vocabulary, scene })
     }

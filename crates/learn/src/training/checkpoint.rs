@@ -4,7 +4,7 @@ use super::trainer::Trainer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::HashMap;
 use thiserror::Error;
-use xpr_nn::{AdamState, Matrix, Parameters};
+use xpr_nn::{AdamState, Matrix, ParameterAverage, Parameters};
 use xpr_parser::TrainableParser;
 
 /// An error of a file that is not a checkpoint of the model.
@@ -60,9 +60,17 @@ pub(crate) fn write_model(parameters: &Parameters) -> Vec<u8> {
     serialize(&tensors, HashMap::from([("format".to_owned(), "xpr".to_owned())]))
 }
 
-/// Returns the file from which training resumes: weights, both moments of Adam, and the numbers of updates.
-pub(crate) fn write_checkpoint(parameters: &Parameters, state: &AdamState) -> Vec<u8> {
+/// Returns the file from which training resumes: weights, both moments of Adam, the numbers of updates, and the average of the
+/// weights if there is one.
+pub(crate) fn write_checkpoint(
+    parameters: &Parameters,
+    state: &AdamState,
+    average: Option<&ParameterAverage>,
+) -> Vec<u8> {
     let mut tensors = Vec::new();
+    for (id, value) in parameters.ids().zip(average.iter().flat_map(|average| &average.values)) {
+        tensors.push((format!("average.{}", parameters.name(id)), value));
+    }
     for ((id, (first, second)), updates) in parameters.ids().zip(&state.moments).zip(&state.row_updates) {
         let name = parameters.name(id);
         if parameters.is_sparse(id) {
@@ -112,9 +120,13 @@ pub(crate) fn read_checkpoint(
     content: &[u8],
     parameters: &mut Parameters,
     state: &mut AdamState,
+    average: Option<&mut ParameterAverage>,
 ) -> Result<(), CheckpointError> {
     read_model(content, parameters)?;
     let file = open(content)?;
+    for (id, value) in parameters.ids().zip(average.into_iter().flat_map(|average| &mut average.values)) {
+        load(&file, &format!("average.{}", parameters.name(id)), value)?;
+    }
     let moments = state.moments.iter_mut().zip(&mut state.row_updates);
     for (id, ((first, second), updates)) in parameters.ids().zip(moments) {
         let name = parameters.name(id);
@@ -134,7 +146,7 @@ pub(crate) fn read_checkpoint(
 impl<P: TrainableParser> Trainer<P> {
     /// Returns the content of a checkpoint from which training can resume.
     pub fn checkpoint(&self) -> Vec<u8> {
-        write_checkpoint(self.parser.parameters(), &self.state)
+        write_checkpoint(self.parser.parameters(), &self.state, self.average.as_ref())
     }
 
     /// Restores the state of a checkpoint.
@@ -142,7 +154,7 @@ impl<P: TrainableParser> Trainer<P> {
     /// # Errors
     /// If it is not a checkpoint of this parser. The trainer cannot be used any more then.
     pub fn restore(&mut self, checkpoint: &[u8]) -> Result<(), CheckpointError> {
-        read_checkpoint(checkpoint, self.parser.parameters_mut(), &mut self.state)
+        read_checkpoint(checkpoint, self.parser.parameters_mut(), &mut self.state, self.average.as_mut())
     }
 }
 
@@ -170,13 +182,17 @@ mod tests {
         let mut state = AdamState::new(&original);
         state.step = 7;
         state.moments[0].0.data_mut()[1] = 0.25;
-        let file = write_checkpoint(&original, &state);
+        let mut average = ParameterAverage::new(&original, 0.9);
+        average.values[0].data_mut()[2] = 0.75;
+        let file = write_checkpoint(&original, &state, Some(&average));
 
         let mut read = parameters(3);
         let id = read.ids().next().unwrap();
         read.value_mut(id).data_mut().fill(9.0);
         let mut read_state = AdamState::new(&read);
-        read_checkpoint(&file, &mut read, &mut read_state).unwrap();
+        let mut read_average = ParameterAverage::new(&read, 0.9);
+        read_checkpoint(&file, &mut read, &mut read_state, Some(&mut read_average)).unwrap();
+        assert_eq!(read_average.values, average.values);
         assert_eq!(read.value(id), original.value(id));
         assert_eq!((read_state.step, &read_state.moments[0].0), (7, &state.moments[0].0));
 
@@ -185,8 +201,13 @@ mod tests {
         other.add("c", 1, 1, Init::Constant(0.0));
         let model = write_model(&original);
         assert_eq!(
-            read_checkpoint(&model, &mut read, &mut read_state),
+            read_checkpoint(&model, &mut read, &mut read_state, None),
             Err(CheckpointError::Missing("adam.first.a".into()))
+        );
+        let without_average = write_checkpoint(&original, &state, None);
+        assert_eq!(
+            read_checkpoint(&without_average, &mut read, &mut read_state, Some(&mut read_average)),
+            Err(CheckpointError::Missing("average.a".into()))
         );
         for cut in [0, 4, 20, file.len() - 1] {
             assert!(matches!(read_model(&file[..cut], &mut read), Err(CheckpointError::Damaged(_))), "{cut}");

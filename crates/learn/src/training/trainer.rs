@@ -14,7 +14,7 @@ use super::step_report::{StepTiming, unlabeled_report};
 use crate::task::{LabeledExample, UnlabeledExample};
 use crate::teacher::{Lesson, Student, Teacher};
 use std::time::Instant;
-use xpr_nn::{Adam, AdamState, Gradients};
+use xpr_nn::{Adam, AdamState, Gradients, ParameterAverage};
 use xpr_parser::{Model, TrainableParser, WeightedProgram};
 use xpr_run::{LearnConfig, StepReport, TrainConfig};
 
@@ -26,6 +26,8 @@ pub struct Trainer<P = Model> {
     pub(super) parser: P,
     adam: Adam,
     pub(super) state: AdamState,
+    /// The moving average of the parameters, unless `train.average` is 0.
+    pub(super) average: Option<ParameterAverage>,
     gradients: Gradients,
 }
 
@@ -34,8 +36,10 @@ impl<P: TrainableParser> Trainer<P> {
     pub fn new(config: TrainConfig, learn: &LearnConfig, parser: P) -> Self {
         let state = AdamState::new(parser.parameters());
         let adam = Adam { clip: config.clip, row_correction: config.row_correction, ..Adam::default() };
+        let average =
+            (config.average > 0.0).then(|| ParameterAverage::new(parser.parameters(), config.average));
         let unlabeled_batch = learn.batch;
-        Trainer { config, unlabeled_batch, parser, adam, state, gradients: Gradients::default() }
+        Trainer { config, unlabeled_batch, parser, adam, state, average, gradients: Gradients::default() }
     }
 
     /// Returns the parser.
@@ -43,8 +47,11 @@ impl<P: TrainableParser> Trainer<P> {
         &self.parser
     }
 
-    /// Returns the trained parser.
-    pub fn into_parser(self) -> P {
+    /// Returns the trained parser. With `train.average`, its parameters are the average.
+    pub fn into_parser(mut self) -> P {
+        if let Some(average) = self.average {
+            average.copy_to(self.parser.parameters_mut());
+        }
         self.parser
     }
 
@@ -97,6 +104,9 @@ impl<P: TrainableParser> Trainer<P> {
         let logs = student.gradient(&programs, &mut self.gradients);
         let differentiated = Instant::now();
         let gradient = self.adam.step(self.parser.parameters_mut(), &mut self.state, &self.gradients, rate);
+        if let Some(average) = &mut self.average {
+            average.add(self.parser.parameters(), self.state.step);
+        }
 
         let losses: Vec<f64> =
             logs.iter().zip(&programs).map(|(log, program)| f64::from(*log * program.weight)).collect();

@@ -1,4 +1,4 @@
-//! Element-wise `x + y`, `max(x, 0)` and `tanh x`, and concatenation and slicing of columns.
+//! Element-wise `x + y`, `max(x, 0)` and `tanh x`, and concatenation, slicing and addition of columns.
 
 use super::Operation;
 use crate::backward::Backward;
@@ -38,6 +38,8 @@ struct Tanh(Var);
 struct ConcatColumns(Vec<Var>);
 /// The input and the first column taken from it.
 struct SliceColumns(Var, usize);
+/// Both inputs, and for each column of the first the column of the second that is added.
+struct AddColumns(Var, Var, Vec<Option<u32>>);
 
 impl Tape {
     /// Returns `x + y`.
@@ -88,6 +90,18 @@ impl Tape {
         self.push(output, SliceColumns(input, start))
     }
 
+    /// Returns `x`, with a column of `y` added to each column for which `column_of` names one.
+    pub fn add_columns(&mut self, x: Var, y: Var, column_of: &[Option<u32>]) -> Var {
+        let mut sum = self.copy(x);
+        for row in 0..sum.rows() {
+            let y = self.value(y).row(row);
+            for (sum, column) in sum.row_mut(row).iter_mut().zip(column_of) {
+                *sum += column.map_or(0.0, |column| y[column as usize]);
+            }
+        }
+        self.push(sum, AddColumns(x, y, column_of.to_vec()))
+    }
+
     /// Returns a copy of a value that is not on the tape.
     pub(crate) fn copy(&mut self, input: Var) -> Matrix {
         let (rows, columns) = (self.value(input).rows(), self.value(input).columns());
@@ -103,6 +117,21 @@ impl Operation for Add {
         copy.data_mut().copy_from_slice(gradient.data());
         back.add(self.0, copy);
         back.add(self.1, gradient);
+    }
+}
+
+impl Operation for AddColumns {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        let to_columns = back.gradient_mut(self.1);
+        for row in 0..gradient.rows() {
+            let to_columns = to_columns.row_mut(row);
+            for (gradient, column) in gradient.row(row).iter().zip(&self.2) {
+                if let Some(column) = column {
+                    to_columns[*column as usize] += gradient;
+                }
+            }
+        }
+        back.add(self.0, gradient);
     }
 }
 
@@ -162,7 +191,9 @@ mod tests {
             let (relu, tanh) = (tape.relu(sum), tape.tanh(sum));
             let all = tape.concat_columns(&[relu, tanh, inputs[1]]);
             let some = tape.columns(all, 2, 7);
-            tape.tanh(some)
+            let more =
+                tape.add_columns(some, inputs[0], &[None, Some(2), Some(0), None, Some(2), None, None]);
+            tape.tanh(more)
         });
     }
 }

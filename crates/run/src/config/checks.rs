@@ -69,6 +69,8 @@ impl Config {
         {
             holds(value > 0.0 && value.is_finite(), key, value, "expected a number above 0")?;
         }
+        let average = (0.0..1.0).contains(&train.average);
+        holds(average, "train.average", train.average, "expected a decay from 0 to below 1, such as 0.999")?;
         let (rate, end_rate) = (train.rate, train.end_rate);
         let rates = rate > 0.0 && rate.is_finite() && (0.0..=rate).contains(&end_rate);
         let value = format!("{rate} with train.end_rate {end_rate}");

@@ -191,6 +191,9 @@ pub struct TrainConfig {
     /// The number of pretrained word vectors that are trained, the most frequent words first; the others are frozen. 0
     /// trains all.
     pub words: usize,
+    /// The decay of the moving average of the parameters. The trained parser has the average; 0 gives it the parameters of the
+    /// last step.
+    pub average: f64,
     /// The number of shards a batch is split into. It is part of what determines the bits of a result.
     pub shards: usize,
     /// The number of steps between checkpoints.
@@ -210,6 +213,7 @@ impl Default for TrainConfig {
             clip: 5.0,
             row_correction: false,
             words: 0,
+            average: 0.0,
             shards: 2,
             checkpoint: 500,
         }
