@@ -231,7 +231,7 @@ impl Encoder {
     fn encode_items(&self, tape: &mut Tape, context: ModelContext<'_>, items: &ItemBatch) -> Var {
         let vectors = tape.embedding(context.parameters, self.words, &items.words);
         let vectors = tape.dropout(vectors, context.config.word_dropout);
-        let vectors = self.items.apply(tape, context, vectors, &items.segments);
+        let vectors = self.items.apply(tape, context, vectors, &items.phrases);
         let vectors = tape.segment_mean(vectors, &items.segments);
         let kinds = tape.embedding(context.parameters, self.item_kinds, &items.kinds);
         tape.add(vectors, kinds)
@@ -261,6 +261,8 @@ impl WordBatch {
 struct ItemBatch {
     /// The words of all phrases, one item after another.
     words: Vec<u32>,
+    /// The words of each phrase. An item has one, a rule may have several.
+    phrases: Vec<Segment>,
     /// The words of each item.
     segments: Vec<Segment>,
     /// The kind of each item.
@@ -280,6 +282,7 @@ impl ItemBatch {
         let used = used_items(questions, shared.len());
         let mut batch = ItemBatch {
             words: vec![],
+            phrases: Vec::with_capacity(used.len()),
             segments: Vec::with_capacity(used.len()),
             kinds: vec![],
             index_of: vec![0; shared.len()],
@@ -299,19 +302,25 @@ impl ItemBatch {
         batch.rules = batch.kinds.len()..batch.kinds.len();
         if context.config.has(Ablation::RulePhrases) {
             let kind = scene.grammar().signatures().item_kind_count() as u32;
-            scene.rule_phrases().words().iter().for_each(|words| batch.push(words, kind));
+            for phrases in scene.rule_phrases().words() {
+                batch.push(phrases.iter().map(Vec::as_slice), kind);
+            }
             batch.rules.end = batch.kinds.len();
         }
         batch
     }
 
     fn push_item(&mut self, items: &ItemFeatures, item: usize) {
-        self.push(items.words_of(item), items.kinds[item]);
+        self.push([items.words_of(item)].into_iter(), items.kinds[item]);
     }
 
-    fn push(&mut self, words: &[u32], kind: u32) {
-        self.segments.push(Segment { start: self.words.len(), len: words.len() });
-        self.words.extend_from_slice(words);
+    fn push<'a>(&mut self, phrases: impl Iterator<Item = &'a [u32]>, kind: u32) {
+        let start = self.words.len();
+        for phrase in phrases {
+            self.phrases.push(Segment { start: self.words.len(), len: phrase.len() });
+            self.words.extend_from_slice(phrase);
+        }
+        self.segments.push(Segment { start, len: self.words.len() - start });
         self.kinds.push(kind);
     }
 }

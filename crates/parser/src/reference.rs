@@ -112,7 +112,11 @@ fn describe(fixture: &Fixture) -> String {
     let _ = writeln!(out, " \"item_starts\": {},", list(&scene.items().starts));
     let _ = writeln!(out, " \"item_kinds\": {},", list(&scene.items().kinds));
     let phrases = scene.rule_phrases();
-    let _ = writeln!(out, " \"rule_words\": {},", list(phrases.words().iter().map(list)));
+    let _ = writeln!(
+        out,
+        " \"rule_words\": {},",
+        list(phrases.words().iter().map(|rule| list(rule.iter().map(list))))
+    );
     let of_rule = phrases.of_rule().iter().map(|index| index.map_or("null".to_owned(), |i| i.to_string()));
     let _ = writeln!(out, " \"phrases_of_rule\": {},", list(of_rule));
     let questions = fixture.questions.iter().map(|question| {

@@ -15,8 +15,8 @@ use xpr_text::{stem, tokenize};
 pub(crate) struct RulePhrases {
     /// For each list of phrases, the stems of each phrase.
     stems: Vec<Vec<Vec<String>>>,
-    /// For each list of phrases, the ids of all their words.
-    words: Vec<Vec<u32>>,
+    /// For each list of phrases, the word ids of each phrase.
+    words: Vec<Vec<Vec<u32>>>,
     /// For each rule of the language, the index of its list of phrases.
     of_rule: Vec<Option<u32>>,
 }
@@ -29,8 +29,9 @@ impl RulePhrases {
             let of_rule = (!rule.phrases.is_empty()).then(|| {
                 *index_of.entry(rule.phrases).or_insert_with(|| {
                     let words: Vec<Vec<String>> = rule.phrases.iter().map(|text| tokenize(text)).collect();
-                    phrases.words.push(words.iter().flatten().map(|word| vocabulary.id(word)).collect());
+                    let ids = |words: &Vec<String>| words.iter().map(|word| vocabulary.id(word)).collect();
                     let stems = |words: &Vec<String>| words.iter().map(|word| stem(word)).collect();
+                    phrases.words.push(words.iter().map(ids).collect());
                     phrases.stems.push(words.iter().map(stems).collect());
                     phrases.words.len() as u32 - 1
                 })
@@ -50,8 +51,8 @@ impl RulePhrases {
         &self.stems
     }
 
-    /// Returns the word ids of each list.
-    pub(crate) fn words(&self) -> &[Vec<u32>] {
+    /// Returns the word ids of each phrase of each list.
+    pub(crate) fn words(&self) -> &[Vec<Vec<u32>>] {
         &self.words
     }
 
