@@ -104,6 +104,33 @@ fn labeled_queries_may_take_more_steps_than_candidates() {
 }
 
 #[test]
+fn text_in_double_quotes_is_read_and_a_failing_label_is_reported_and_not_counted() {
+    // Issue 16: such labels were all counted as wrong answers.
+    let folder = folder();
+    let pairs = "question\tsql\tsplit\n\
+        when was nina simone born\tSELECT born FROM artist WHERE name = \"Nina Simone\"\ttrain\n\
+        when was bill evans born\tSELECT born FROM artist WHERE name = \"Bill Evans\"\ttest\n\
+        what does it cost\tSELECT cost FROM album\ttest\n";
+    fs::write(folder.path().join("quoted.tsv"), pairs).unwrap();
+    printed(&xpr(folder.path(), &["init", "--db", "sqlite:music.db", "--labeled", "quoted.tsv"]));
+    let check = ["data", "check", "--db", "sqlite:music.db", "--labeled", "quoted.tsv", "--json"];
+    let check: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &check))).unwrap();
+    assert_eq!((&check["pairs"], &check["executable"]), (&3.into(), &2.into()));
+
+    let train = ["train", "music/xpr.toml", "--out", "music/run", "--set", "train.steps=1", "--json"];
+    for arguments in [&train[..], &["eval", "music/run", "--json"]] {
+        let output = xpr(folder.path(), arguments);
+        let evaluation: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+        assert_eq!((&evaluation["examples"], &evaluation["failed_labels"]), (&1.into(), &1.into()));
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(notes.contains("the labeled query fails: `what does it cost`: "), "{notes}");
+        let predictions = fs::read_to_string(folder.path().join("music/run/predictions.jsonl")).unwrap();
+        assert!(predictions.contains("\"gold_outcome\":\"value\\t(bag (1929))\""), "{predictions}");
+        assert!(!predictions.contains("what does it cost"), "{predictions}");
+    }
+}
+
+#[test]
 fn a_run_gives_the_same_answers_after_its_files_grew_and_its_project_moved() {
     let folder = folder();
     let csv: String = PAIRS.lines().take(6).fold("question\tsql\tsplit\n".to_owned(), |text, line| {

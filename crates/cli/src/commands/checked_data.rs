@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::unlabeled::{self, UnlabeledQuestion};
 use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
-use xpr_lang::sql::Schema;
+use xpr_lang::sql::{Schema, Sql};
 use xpr_learn::task::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
 
 /// The number of failures in text; JSON has all of them.
@@ -46,7 +46,8 @@ impl CheckedData {
         let limits = ValueLimits::default();
         let index = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
 
-        let mut surveyor = Surveyor::new(&database, &schema, &index)?;
+        let language = Sql::new(schema.clone());
+        let mut surveyor = Surveyor::new(&database, &language, &index)?;
         let train: Vec<LabeledQuestion> =
             labeled.iter().filter(|question| question.split != Some(Split::Test)).cloned().collect();
         let constants = surveyor.constants(&train);
@@ -142,7 +143,9 @@ fn write_failures(out: &mut dyn Write, failures: &[Failure]) -> Result<()> {
 /// Returns the name of a failure, and what to do about it.
 fn advice(stage: Stage) -> (&'static str, &'static str) {
     match stage {
-        Stage::Executable => ("does not run", "correct the query; until then it is not used for training"),
+        Stage::Executable => {
+            ("does not run", "correct the query; until then its question is not counted in evaluations")
+        }
         Stage::Covered => (
             "cannot be written",
             "rewrite it in simpler SQL if possible; until then it is not used for training",

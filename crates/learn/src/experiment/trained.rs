@@ -6,7 +6,7 @@ use crate::inference::{AnswerChooser, Reranked};
 use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
-use crate::task::{GrammarRecord, Task, TaskError};
+use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use std::path::Path;
@@ -80,14 +80,16 @@ impl TrainedRun {
         AnswerChooser::new(&self.task, Success::from_reward(self.config.eval.prefer, Success::Executes))
     }
 
-    /// Evaluates the run on its test examples, and records predictions and evaluation.
+    /// Evaluates the run on its test examples, and records predictions and evaluation. Returns the evaluation, and the labeled programs
+    /// that fail.
     ///
     /// # Errors
     /// If the examples cannot be read, or a file cannot be written.
-    pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
+    pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         let examples = Examples::read(&config.data)?;
         let test = task.test(&Division::new(&config.data, examples)?.evaluated, &|| {})?;
-        record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))
+        let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
+        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 }

@@ -8,6 +8,7 @@
 //! Of unlabeled questions, the words are counted that also occur in the labeled questions or in the schema.
 
 use super::constants::{LearnedConstant, learned_constants};
+use super::world::LabelExecutor;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -15,8 +16,8 @@ use thiserror::Error;
 use xpr_data::LabeledQuestion;
 use xpr_data::UnlabeledQuestion;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner, ValueIndex, same_answer};
-use xpr_lang::sql::{Query, Schema, Sql, SqlEnvironment, SuggestedValue};
+use xpr_exec::sqlite::{Database, DatabaseError, ValueIndex, same_answer};
+use xpr_lang::sql::{Query, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, GrammarError, Language, Outcome, Program};
 use xpr_text::tokenize;
 
@@ -118,30 +119,29 @@ pub struct VocabularyAccount {
 
 /// Checks labeled questions about a database.
 pub struct Surveyor<'a> {
-    language: Sql,
+    language: &'a Sql,
     fixed: SqlEnvironment,
     grammar: Grammar,
     index: &'a ValueIndex,
-    runner: SqliteRunner,
+    executor: LabelExecutor<'a>,
 }
 
 impl<'a> Surveyor<'a> {
-    /// Creates a surveyor of questions about a database, with its schema and values.
+    /// Creates a surveyor of questions about a database, with the language of its schema, and its values.
     ///
     /// # Errors
     /// If the database cannot be opened, or no query can be written about it.
-    pub fn new(database: &Database, schema: &Schema, index: &'a ValueIndex) -> Result<Self, CoverageError> {
-        let language = Sql::new(schema.clone());
-        let fixed = SqlEnvironment::new(&language);
+    pub fn new(database: &Database, language: &'a Sql, index: &'a ValueIndex) -> Result<Self, CoverageError> {
+        let fixed = SqlEnvironment::new(language);
         let grammar = language.signatures().grammar(fixed.items())?;
-        let runner = SqliteRunner::new(database, schema.clone(), QueryLimits::interactive())?;
-        Ok(Surveyor { language, fixed, grammar, index, runner })
+        let executor = LabelExecutor::new(database, language)?;
+        Ok(Surveyor { language, fixed, grammar, index, executor })
     }
 
     /// Returns the constants that a parser learns from labels.
     pub fn constants(&self, labeled: &[LabeledQuestion]) -> Vec<LearnedConstant> {
         let labeled = labeled.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
-        learned_constants(&self.language, &self.fixed, self.index, labeled)
+        learned_constants(self.language, &self.fixed, self.index, labeled)
     }
 
     /// Checks labeled questions, for a parser that has these constants. `watch` is called with the number of questions done; after it
@@ -153,7 +153,7 @@ impl<'a> Surveyor<'a> {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Coverage {
         let values: Vec<SuggestedValue> = constants.iter().map(|constant| constant.value.clone()).collect();
-        let fixed = self.fixed.with_constants(&self.language, &values);
+        let fixed = self.fixed.with_constants(self.language, &values);
         let constants = constants
             .iter()
             .map(|LearnedConstant { value, programs }| ConstantAccount {
@@ -176,14 +176,7 @@ impl<'a> Surveyor<'a> {
             coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
         };
         let query = self.language.parse(&pair.program);
-        let outcome = runs.then(|| {
-            let outcome = self.runner.execute(&pair.program);
-            match (outcome.executes(), &query) {
-                // The guard refuses texts in double quotes. The language reads them and writes single quotes.
-                (false, Ok(query)) => self.runner.execute(&self.language.text(query)),
-                _ => outcome,
-            }
-        });
+        let outcome = runs.then(|| self.executor.execute(&pair.program));
         let found = outcome.as_ref().and_then(Outcome::denotation);
         coverage.run += usize::from(outcome.is_some());
         coverage.executable += usize::from(found.is_some());
@@ -199,7 +192,7 @@ impl<'a> Surveyor<'a> {
                 coverage.covered += 1;
                 // Without an answer there is nothing to compare.
                 if let Some(gold) = found {
-                    let again = self.runner.execute(&text);
+                    let again = self.executor.execute(&text);
                     match again.denotation() {
                         Some(found) if same_answer(gold, found) => coverage.round_trip += 1,
                         Some(_) => fail(Stage::RoundTrip, format!("`{text}` finds something else")),
@@ -212,7 +205,7 @@ impl<'a> Surveyor<'a> {
         let values = self.index.values(&pair.utterance);
         let literals: Vec<String> = query.literals().iter().map(ToString::to_string).collect();
         let missing = |fixed: &SqlEnvironment| -> Vec<&str> {
-            let environment = fixed.with_values(&self.language, &values);
+            let environment = fixed.with_values(self.language, &values);
             let symbols = literals.iter().map(String::as_str);
             symbols.filter(|symbol| environment.find(symbol).is_none()).collect()
         };
@@ -231,7 +224,7 @@ impl<'a> Surveyor<'a> {
     fn rewritten(&self, query: &Query) -> Result<String, String> {
         let values: Vec<SuggestedValue> =
             query.literals().into_iter().map(|literal| SuggestedValue::new(literal, "")).collect();
-        let environment = self.fixed.with_values(&self.language, &values);
+        let environment = self.fixed.with_values(self.language, &values);
         let grammar = self.grammar.with_items(&environment.items()[self.fixed.fixed_items()..]);
         let program =
             self.language.encode(query, &grammar, &environment).map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ mod world;
 
 pub use constants::{LearnedConstant, learned_constants};
 pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
-pub use error::{LeftOut, TaskError};
+pub use error::{FailedLabel, LeftOut, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
 pub use world::{DatabaseWorld, KnowledgeWorld, World};
@@ -173,7 +173,7 @@ impl Task {
         /// The number of examples that share an executor, which may have to open a database.
         const CHUNK: usize = 16;
         let prepare_chunk = |examples: &[Example]| {
-            let mut executor = self.world.patient_executor()?;
+            let mut executor = self.world.label_executor()?;
             let prepared = examples.iter().map(|example| {
                 let prepared = prepare(example, &mut executor);
                 done();
