@@ -24,29 +24,35 @@ const MAX_OUTCOME_CHARS: usize = 72;
 #[derive(Serialize)]
 struct AnswerRecord {
     question: String,
+    #[serde(flatten)]
+    answer: AnsweredQuestion,
+}
+
+/// The answer to a question.
+#[derive(Serialize)]
+pub(super) struct AnsweredQuestion {
     /// The index of the chosen candidate.
-    chosen: usize,
-    milliseconds: f64,
-    candidates: Vec<ExecutedCandidate>,
+    pub(super) chosen: usize,
+    /// A sentence that says what the chosen candidate returns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) explanation: Option<String>,
+    pub(super) milliseconds: f64,
+    /// All candidates, most probable first.
+    pub(super) candidates: Vec<ExecutedCandidate>,
 }
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     let run = TrainedRun::open(&arguments.trained.run)?;
     let beam = usize::from(arguments.search.beam);
-    let (answer, milliseconds) = QuestionAnswerer::new(&run)?.answer(&arguments.question, beam);
+    let answer = QuestionAnswerer::new(&run)?.answer(&arguments.question, beam);
     if answer.candidates.is_empty() {
         bail!("the parser found no program");
     }
-    let record = AnswerRecord {
-        question: arguments.question.clone(),
-        chosen: answer.chosen,
-        milliseconds,
-        candidates: answer.candidates,
-    };
+    let record = AnswerRecord { question: arguments.question.clone(), answer };
     if arguments.output.json {
         return write_json(out, &record);
     }
-    write_answer(out, &record, run.task.language().name() == "sql")
+    write_answer(out, &record.answer, run.task.language().name() == "sql")
 }
 
 /// Answers questions with the parser of a run.
@@ -61,20 +67,26 @@ impl<'r> QuestionAnswerer<'r> {
         Ok(QuestionAnswerer { task: &run.task, parser: run.parser(), chooser: run.chooser()? })
     }
 
-    /// Returns the answer to a question, and the time it took in milliseconds.
-    pub(super) fn answer(&mut self, question: &str, beam: usize) -> (Answer, f64) {
+    /// Returns the answer to a question.
+    pub(super) fn answer(&mut self, question: &str, beam: usize) -> AnsweredQuestion {
         let start = Instant::now();
         let question = self.task.question(question);
         let candidates = self.parser.candidates(&[&question], beam).pop().unwrap_or_default();
-        let answer = self.chooser.choose(&question, &candidates);
-        (answer, 1000.0 * start.elapsed().as_secs_f64())
+        let Answer { chosen, candidates: executed } = self.chooser.choose(&question, &candidates);
+        let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
+        let program = candidates.get(chosen).map(|candidate| &candidate.program);
+        let explanation = program.and_then(|program| self.task.explain(program, &question));
+        AnsweredQuestion { chosen, explanation, milliseconds, candidates: executed }
     }
 }
 
 /// Writes the chosen program, its answer and the most probable candidates.
-fn write_answer(out: &mut dyn Write, record: &AnswerRecord, is_sql: bool) -> Result<()> {
-    let best = &record.candidates[record.chosen];
+fn write_answer(out: &mut dyn Write, answer: &AnsweredQuestion, is_sql: bool) -> Result<()> {
+    let best = &answer.candidates[answer.chosen];
     writeln!(out, "{}", best.program)?;
+    if let Some(explanation) = &answer.explanation {
+        writeln!(out, "That is: {explanation}.")?;
+    }
     let rows = match &best.outcome {
         Outcome::Value(value) if is_sql => answer_rows(value),
         _ => None,
@@ -83,9 +95,9 @@ fn write_answer(out: &mut dyn Write, record: &AnswerRecord, is_sql: bool) -> Res
         Some(rows) => write_rows(out, &rows)?,
         None => writeln!(out, "{}", outcome_line(&best.outcome))?,
     }
-    writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", record.milliseconds)?;
-    for (index, candidate) in record.candidates.iter().enumerate().take(MAX_CANDIDATES) {
-        let mark = if index == record.chosen { '→' } else { ' ' };
+    writeln!(out, "\n{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
+    for (index, candidate) in answer.candidates.iter().enumerate().take(MAX_CANDIDATES) {
+        let mark = if index == answer.chosen { '→' } else { ' ' };
         let outcome = shortened(&outcome_line(&candidate.outcome));
         writeln!(
             out,

@@ -40,6 +40,7 @@ mod check;
 mod decode;
 mod encode;
 mod environment;
+mod explanation;
 mod function;
 mod identifier;
 mod language;

@@ -103,6 +103,11 @@ impl Task {
         self.language().write(program, question.grammar(&self.scene), self.environment(question))
     }
 
+    /// Returns a sentence that says in English what a program for a question returns, if the language has such sentences.
+    pub fn explain(&self, program: &Program, question: &Question) -> Option<String> {
+        self.language().explain(program, question.grammar(&self.scene), self.environment(question))
+    }
+
     /// Reads the text of a program for a question.
     ///
     /// # Errors
@@ -199,6 +204,14 @@ impl Task {
     /// If the data cannot be opened.
     pub fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
         self.world.patient_executor()
+    }
+
+    /// Returns an executor for the programs of labels.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn label_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.world.label_executor()
     }
 
     /// Returns whether the outcome `guess` is the same answer as `gold`.
