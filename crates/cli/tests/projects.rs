@@ -270,3 +270,36 @@ fn errors_in_files_are_explained() {
     .collect();
     insta::assert_snapshot!("wrong_files", messages.concat());
 }
+
+#[test]
+fn data_check_and_init_say_why_queries_find_nothing() {
+    // Issue 16: cells were 'Aberdeen ', declared keys matched no row, and nothing was said.
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("flights.db")).unwrap();
+    let flights = "PRAGMA foreign_keys = OFF;
+        CREATE TABLE airport (code TEXT PRIMARY KEY, city TEXT);
+        CREATE TABLE airline (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE flight (number INTEGER PRIMARY KEY, airline_id INT, source TEXT REFERENCES airport(code));
+        INSERT INTO airport VALUES ('ABZ', 'Aberdeen '), ('APG', 'Phillips');
+        INSERT INTO airline VALUES (1, 'ATA'), (2, 'Delta');
+        INSERT INTO flight VALUES (10, 1, ' APG'), (11, 2, ' ABZ');";
+    database.execute_batch(flights).unwrap();
+    drop(database);
+    let pairs = "\
+        which airport is in aberdeen\tSELECT code FROM airport WHERE city = 'Aberdeen'\n\
+        which airline is ata\tSELECT id FROM airline WHERE name IN ('ata')\n\
+        where do flights start\tSELECT city FROM flight JOIN airport ON source = code\n\
+        who flies number 10\tSELECT name FROM flight JOIN airline ON airline_id = id WHERE number = 10\n";
+    fs::write(folder.path().join("pairs.tsv"), pairs).unwrap();
+    let files = ["--db", "sqlite:flights.db", "--labeled", "pairs.tsv"];
+    let check = printed(&xpr(folder.path(), &[&["data", "check"], &files[..]].concat()));
+    insta::assert_snapshot!("findings", check);
+    let init = printed(&xpr(folder.path(), &[&["init"], &files[..]].concat()));
+    assert!(init.contains("flight.source -> airport.code"), "{init}");
+
+    let json = printed(&xpr(folder.path(), &[&["data", "check", "--json"], &files[..]].concat()));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["empty"].as_array().unwrap().len(), 3);
+    assert_eq!(json["findings"]["misspelled"][1]["cell"], "ATA");
+    assert_eq!(json["findings"]["suggested_keys"][0]["labels"], 1);
+}

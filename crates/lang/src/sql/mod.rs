@@ -37,6 +37,7 @@
 //! ```
 
 mod check;
+mod comparisons;
 mod decode;
 mod encode;
 mod environment;

@@ -8,6 +8,7 @@
 //! Of unlabeled questions, the words are counted that also occur in the labeled questions or in the schema.
 
 use super::constants::{LearnedConstant, learned_constants};
+use super::data_findings::{DataFindings, Examiner};
 use super::world::LabelExecutor;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -64,6 +65,17 @@ pub struct Failure {
     pub reason: String,
 }
 
+/// A labeled question whose program runs and finds nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EmptyLabel {
+    /// The line in its file.
+    pub line: usize,
+    /// The question.
+    pub utterance: String,
+    /// The program.
+    pub program: String,
+}
+
 /// The result of checking labeled questions. All counts are of questions, except those of literals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Coverage {
@@ -91,6 +103,10 @@ pub struct Coverage {
     pub constants: Vec<ConstantAccount>,
     /// The failures, in the order of the questions.
     pub failures: Vec<Failure>,
+    /// The questions whose program finds nothing, in their order.
+    pub empty: Vec<EmptyLabel>,
+    /// What is in the database that makes right queries find nothing.
+    pub findings: DataFindings,
 }
 
 /// A constant learned from labels.
@@ -124,6 +140,7 @@ pub struct Surveyor<'a> {
     grammar: Grammar,
     index: &'a ValueIndex,
     executor: LabelExecutor<'a>,
+    examiner: Examiner<'a>,
 }
 
 impl<'a> Surveyor<'a> {
@@ -135,7 +152,8 @@ impl<'a> Surveyor<'a> {
         let fixed = SqlEnvironment::new(language);
         let grammar = language.signatures().grammar(fixed.items())?;
         let executor = LabelExecutor::new(database, language)?;
-        Ok(Surveyor { language, fixed, grammar, index, executor })
+        let examiner = Examiner::new(database, language.schema())?;
+        Ok(Surveyor { language, fixed, grammar, index, executor, examiner })
     }
 
     /// Returns the constants that a parser learns from labels.
@@ -162,6 +180,9 @@ impl<'a> Surveyor<'a> {
             })
             .collect();
         let mut coverage = Coverage { pairs: pairs.len(), constants, ..Coverage::default() };
+        let queries: Vec<Query> =
+            pairs.iter().filter_map(|pair| self.language.parse(&pair.program).ok()).collect();
+        coverage.findings = self.examiner.examine(&queries);
         let mut runs = true;
         for (done, pair) in pairs.iter().enumerate() {
             runs = runs && watch(done).is_continue();
@@ -182,6 +203,10 @@ impl<'a> Surveyor<'a> {
         coverage.executable += usize::from(found.is_some());
         if let (Some(outcome), None) = (&outcome, found) {
             fail(Stage::Executable, reason(outcome));
+        }
+        if outcome == Some(Outcome::Empty) {
+            let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
+            coverage.empty.push(EmptyLabel { line: pair.line, utterance, program });
         }
         let query = match query {
             Ok(query) => query,
@@ -216,7 +241,10 @@ impl<'a> Surveyor<'a> {
         coverage.linked += usize::from(unsaid.is_empty());
         match unknown.is_empty() {
             true => coverage.linked_with_constants += 1,
-            false => fail(Stage::Linked, format!("the question does not suggest {}", unknown.join(", "))),
+            false => fail(
+                Stage::Linked,
+                format!("the SQL needs {}, but no word of the question says it", unknown.join(", ")),
+            ),
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod constants;
 mod coverage;
+mod data_findings;
 pub(crate) mod dataset;
 pub(crate) mod division;
 mod error;
@@ -13,7 +14,10 @@ mod grammar_record;
 mod world;
 
 pub use constants::{LearnedConstant, learned_constants};
-pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
+pub use coverage::{
+    ConstantAccount, Coverage, CoverageError, EmptyLabel, Failure, Stage, Surveyor, VocabularyAccount,
+};
+pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColumn, SuggestedKey};
 pub use error::{FailedLabel, LeftOut, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
