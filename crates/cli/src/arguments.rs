@@ -278,6 +278,9 @@ pub(crate) struct EvalArguments {
     /// Folder of the dataset; the one used in training if not given.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
+    /// File of labeled questions to evaluate on instead of the run's test questions. The run folder is not changed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test: Option<PathBuf>,
     /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,

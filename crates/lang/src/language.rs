@@ -66,6 +66,11 @@ pub trait Language: Send + Sync {
         None
     }
 
+    /// Returns what the columns of a program's answer are called, if its answers have columns.
+    fn column_names(&self, _: &Program, _: &Grammar, _: &dyn Environment) -> Option<Vec<String>> {
+        None
+    }
+
     /// Returns the length of a program as the paper counts it, by default the number of actions.
     fn length(&self, program: &Program) -> usize {
         program.actions().len()

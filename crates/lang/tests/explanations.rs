@@ -4,7 +4,8 @@
 mod equivalence;
 
 use equivalence::Explanations;
-use xpr_lang::sql::{Column, ColumnId, ColumnType, ForeignKey, Schema, Sql, Table, TableId};
+use xpr_lang::sql::{Column, ColumnId, ColumnType, ForeignKey, Schema, Sql, SqlEnvironment, Table, TableId};
+use xpr_lang::{Environment, Language};
 
 /// Tables with their columns. The first column is the primary key, and `>` names the table that a column refers to.
 const FILMS: &[(&str, &str)] = &[
@@ -68,6 +69,30 @@ fn queries_are_explained_as_people_would_say_it() {
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn columns_have_the_names_of_the_schema_or_of_what_they_are_computed_from() {
+    let language = Sql::new(schema(FILMS));
+    let fixed = SqlEnvironment::new(&language);
+    let grammar = language.signatures().grammar(fixed.items()).unwrap();
+    for (text, expected) in [
+        ("SELECT title, studio_id FROM film", "title, studio_id"),
+        (
+            "SELECT genre, count(*), avg(minutes) FROM film GROUP BY genre",
+            "genre, number of films, average minutes",
+        ),
+        ("SELECT * FROM person", "id, name, born"),
+        ("SELECT p.*, r.fee FROM role r JOIN person p ON r.person_id = p.id", "id, name, born, fee"),
+        (
+            "SELECT (SELECT max(fee) FROM role), minutes > fee FROM film, role",
+            "column 1, whether the minutes of the film is greater than the fee of the role",
+        ),
+    ] {
+        let program = language.read(text, &grammar, &fixed).unwrap();
+        let names = language.column_names(&program, &grammar, &fixed).unwrap();
+        assert_eq!(names.join(", "), expected);
+    }
 }
 
 #[test]

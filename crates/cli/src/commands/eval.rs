@@ -14,7 +14,10 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);
     }
-    let (evaluation, failed) = run.evaluate()?;
+    let (evaluation, failed) = match &arguments.test {
+        Some(file) => run.evaluate_on(file)?,
+        None => run.evaluate()?,
+    };
     write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)
 }

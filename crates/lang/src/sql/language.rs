@@ -146,4 +146,13 @@ impl Language for Sql {
     fn explain(&self, program: &Program, _: &Grammar, environment: &dyn Environment) -> Option<String> {
         Some(self.explain_query(&self.decode(program, environment)))
     }
+
+    fn column_names(
+        &self,
+        program: &Program,
+        _: &Grammar,
+        environment: &dyn Environment,
+    ) -> Option<Vec<String>> {
+        Some(explanation::column_names(&self.decode(program, environment), &self.schema))
+    }
 }

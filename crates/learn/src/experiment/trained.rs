@@ -2,7 +2,7 @@
 
 use super::error::ExperimentError;
 use super::record::{check_rules, record_evaluation};
-use crate::inference::{AnswerChooser, Reranked};
+use crate::inference::{AnswerChooser, Reranked, evaluate};
 use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
@@ -10,6 +10,7 @@ use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use std::path::Path;
+use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, Evaluation, RunFile, RunFolder};
@@ -78,6 +79,21 @@ impl TrainedRun {
     /// If the data cannot be opened.
     pub fn chooser(&self) -> Result<AnswerChooser<'_>, TaskError> {
         AnswerChooser::new(&self.task, Success::from_reward(self.config.eval.prefer, Success::Executes))
+    }
+
+    /// Evaluates the run on the labeled questions of a file, and records nothing. Returns the evaluation, and the labeled programs that
+    /// fail.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn evaluate_on(&self, file: &Path) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
+        let TrainedRun { config, task, .. } = self;
+        let pairs = labeled::read_for_database(file, config.data.short_name())?.into_iter();
+        let examples: Vec<Example> =
+            pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect();
+        let test = task.test(&examples, &|| {})?;
+        let (evaluation, _) = evaluate(&self.parser(), task, &test, &config.eval)?;
+        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 
     /// Evaluates the run on its test examples, and records predictions and evaluation. Returns the evaluation, and the labeled programs

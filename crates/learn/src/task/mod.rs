@@ -112,6 +112,11 @@ impl Task {
         self.language().explain(program, question.grammar(&self.scene), self.environment(question))
     }
 
+    /// Returns what the columns of the answer of a program are called, if its answers have columns.
+    pub fn column_names(&self, program: &Program, question: &Question) -> Option<Vec<String>> {
+        self.language().column_names(program, question.grammar(&self.scene), self.environment(question))
+    }
+
     /// Reads the text of a program for a question.
     ///
     /// # Errors

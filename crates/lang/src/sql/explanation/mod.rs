@@ -23,6 +23,11 @@ pub(super) fn explain(query: &Query, schema: &Schema) -> String {
     Explainer { schema, phrases: Phrases::new(schema) }.query(query, None)
 }
 
+/// Returns what the columns of a query's answer are called: as the schema spells them, or what they are computed from.
+pub(super) fn column_names(query: &Query, schema: &Schema) -> Vec<String> {
+    Explainer { schema, phrases: Phrases::new(schema) }.column_names(query)
+}
+
 /// Explains queries of one schema.
 struct Explainer<'a> {
     schema: &'a Schema,

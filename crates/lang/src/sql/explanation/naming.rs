@@ -31,6 +31,35 @@ impl Explainer<'_> {
         NamedSources { sources, nouns, fields, counted, outer }
     }
 
+    /// Returns what the columns of a query's answer are called.
+    pub(super) fn column_names(&self, query: &Query) -> Vec<String> {
+        let select = &query.first;
+        let names = self.named_sources(select, None);
+        let columns_of = |source: usize| match select.from.get(source).map(|source| &source.kind) {
+            Some(SourceKind::Table(table)) => {
+                self.schema.table(*table).columns.iter().map(|column| column.name.clone()).collect()
+            }
+            _ => names.fields.get(source).cloned().unwrap_or_default(),
+        };
+        let mut columns: Vec<String> = Vec::new();
+        for output in &select.outputs {
+            match output {
+                Output::Expr(Expr::Column(column)) => {
+                    let all = columns_of(column.source as usize);
+                    let name = all.into_iter().nth(column.column as usize).filter(|_| column.scope == 0);
+                    columns.push(name.unwrap_or_else(|| self.column(*column, &names)));
+                }
+                Output::Expr(expr) if has_query(expr) => {
+                    columns.push(format!("column {}", columns.len() + 1))
+                }
+                Output::Expr(expr) => columns.push(self.value(expr, &names).without_article()),
+                Output::All => columns.extend((0..select.from.len()).flat_map(columns_of)),
+                Output::AllOf(source) => columns.extend(columns_of(*source as usize)),
+            }
+        }
+        columns
+    }
+
     /// Returns what the columns of a source are called.
     fn fields(&self, source: &FromSource, outer: Option<&NamedSources<'_>>) -> Vec<String> {
         match &source.kind {
