@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// Albums of two artists, without declared foreign keys.
 const MUSIC: &str = "
@@ -302,4 +303,62 @@ fn data_check_and_init_say_why_queries_find_nothing() {
     assert_eq!(json["empty"].as_array().unwrap().len(), 3);
     assert_eq!(json["findings"]["misspelled"][1]["cell"], "ATA");
     assert_eq!(json["findings"]["suggested_keys"][0]["labels"], 1);
+}
+
+#[test]
+fn answers_have_sentences_and_columns_and_sessions_have_commands() {
+    let folder = folder();
+    let pairs = "who are the artists\tSELECT name, born FROM artist\nlist the artists\tSELECT name, born FROM artist\n";
+    fs::write(folder.path().join("artists.tsv"), pairs).unwrap();
+    // A file that ends in .db needs no `sqlite:`.
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "artists.tsv"]));
+    let settings = ["--set", "train.steps=60", "--set", "data.held_out=0", "--set", "train.seed=1"];
+    printed(&xpr(folder.path(), &[&["train", "music/xpr.toml", "--out", "run"], &settings[..]].concat()));
+
+    let ask = |more: &[&str]| {
+        printed(&xpr(folder.path(), &[&["ask", "run", "who are the artists"], more].concat()))
+    };
+    let text = ask(&[]);
+    let expected = "SELECT artist.name, artist.born FROM artist\nThat is: the name and born of each artist.\n  \
+        name         born\n  Bill Evans   1929\n  Nina Simone  1933\n  (2 rows)\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert_eq!(ask(&["--csv"]), "name,born\nBill Evans,1929\nNina Simone,1933\n");
+    let json: serde_json::Value = serde_json::from_str(&ask(&["--json"])).unwrap();
+    assert_eq!(json["columns"], serde_json::json!(["name", "born"]));
+    assert_eq!(json["rows"], serde_json::json!([["Bill Evans", 1929], ["Nina Simone", 1933]]));
+    assert_eq!(json["explanation"], "the name and born of each artist");
+
+    let session = |arguments: &[&str], input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+        let command = command.current_dir(folder.path()).args(["ask", "run"]).args(arguments);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let lines = printed(&session(
+        &[],
+        "who are the artists\n\\sql\n\\csv out.csv\n\\schema\n\\quit\nlist the artists\n",
+    ));
+    let expected = "Bill Evans, 1929; Nina Simone, 1933\nSELECT artist.name, artist.born FROM artist\nWrote 2 rows to out.csv.\n\
+        artist (id, name, born)\nalbum (id, title, artist_id, price)\n";
+    assert_eq!(lines, expected);
+    assert_eq!(fs::read_to_string(folder.path().join("out.csv")).unwrap(), ask(&["--csv"]));
+    let lines = printed(&session(&["--json"], "who are the artists\nlist the artists\n"));
+    assert_eq!(lines.lines().filter(|line| line.contains("\"rows\":[[\"Bill Evans\",1929]")).count(), 2);
+    for (input, expected) in [
+        ("\\sql\n", "ask a question first"),
+        ("\\what\n", "there is no command \\what; \\help lists them"),
+        ("list the artists\n\\csv out.csv\n", "out.csv: "),
+    ] {
+        let output = session(&[], input);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && message.contains(expected), "{message}");
+    }
+
+    let before = fs::read(folder.path().join("run/evaluation.json")).unwrap();
+    let evaluated = printed(&xpr(folder.path(), &["eval", "run", "--test", "artists.tsv", "--json"]));
+    let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    assert_eq!((&evaluated["examples"], &evaluated["accuracy"]), (&2.into(), &1.0.into()));
+    assert_eq!(fs::read(folder.path().join("run/evaluation.json")).unwrap(), before);
 }

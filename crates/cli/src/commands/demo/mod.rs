@@ -234,7 +234,7 @@ fn ask(run: &Path) -> Result<Vec<DemoAnswer>> {
     let mut answerer = QuestionAnswerer::new(&run)?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
-        let AnsweredQuestion { chosen, mut candidates, explanation, milliseconds } =
+        let AnsweredQuestion { chosen, mut candidates, explanation, milliseconds, .. } =
             answerer.answer(question, run.config.eval.beam);
         if chosen < candidates.len() {
             let chosen = candidates.swap_remove(chosen);
