@@ -41,33 +41,20 @@ fn normalise_query(query: &mut Query, used: Use) {
         // One row is distinct in any case.
         query.first.distinct = false;
     }
-    let orders = (query.rest.is_empty(), std::mem::take(&mut query.order));
-    let mut keys: Vec<Expr> = Vec::new();
-    let mut other_keys = Vec::new();
-    for key in orders.1 {
-        match key.by {
-            SortBy::Expr(expr) if orders.0 => {
-                other_keys.push((key.descending, None));
-                keys.push(expr);
-            }
-            by => other_keys.push((key.descending, Some(by))),
-        }
-    }
-    normalise_select(&mut query.first, &mut keys);
+    let mut order = std::mem::take(&mut query.order);
+    let keys = order.iter_mut().filter_map(|key| match &mut key.by {
+        SortBy::Expr(expr) => Some(expr),
+        SortBy::Output(_) => None,
+    });
+    normalise_select(&mut query.first, keys.collect());
     for (_, select) in &mut query.rest {
-        normalise_select(select, &mut vec![]);
+        normalise_select(select, vec![]);
     }
-    let mut keys = keys.into_iter();
-    query.order = other_keys
-        .into_iter()
-        .map(|(descending, by)| {
-            let by = by.unwrap_or_else(|| SortBy::Expr(keys.next().unwrap()));
-            SortKey { by, descending }
-        })
-        .collect();
+    query.order = order;
 }
 
-fn normalise_select(select: &mut Select, keys: &mut Vec<Expr>) {
+/// Normalises a select, and the keys that its query sorts by.
+fn normalise_select(select: &mut Select, mut keys: Vec<&mut Expr>) {
     for source in &mut select.from {
         if let SourceKind::Query(query) = &mut source.kind {
             normalise_query(query, Use::Rows);
@@ -84,13 +71,13 @@ fn normalise_select(select: &mut Select, keys: &mut Vec<Expr>) {
         .chain(select.group.iter_mut())
         .chain(select.having.iter_mut())
         .chain(select.from.iter_mut().filter_map(|source| source.left_join.as_mut()))
-        .chain(keys.iter_mut());
+        .chain(keys.iter_mut().map(|key| &mut **key));
     all.for_each(normalise_expr);
     // `SELECT k … GROUP BY k` is `SELECT DISTINCT k …`.
     let outputs: Vec<Output> = select.group.iter().cloned().map(Output::Expr).collect();
     if !select.group.is_empty() && select.outputs == outputs {
         select.distinct = true;
-        let needs_groups = select.having.is_some() || keys.iter().any(has_aggregate);
+        let needs_groups = select.having.is_some() || keys.iter().any(|key| has_aggregate(key));
         if !needs_groups {
             select.group.clear();
         }

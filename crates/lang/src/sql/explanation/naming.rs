@@ -50,7 +50,7 @@ impl Explainer<'_> {
                     columns.push(name.unwrap_or_else(|| self.column(*column, &names)));
                 }
                 Output::Expr(expr) if has_query(expr) => {
-                    columns.push(format!("column {}", columns.len() + 1))
+                    columns.push(format!("column {}", columns.len() + 1));
                 }
                 Output::Expr(expr) => columns.push(self.value(expr, &names).without_article()),
                 Output::All => columns.extend((0..select.from.len()).flat_map(columns_of)),
