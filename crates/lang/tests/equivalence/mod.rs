@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use xpr_lang::sql::{
-    ColumnRef, ComparisonOperator, Expr, FromSource, Output, Query, Schema, Select, SortBy, SortKey,
-    SourceKind, Sql, quoted,
+    ColumnRef, ComparisonOperator, Expr, FromSource, Output, Query, Schema, Select, SortBy, SourceKind, Sql,
+    quoted,
 };
 
 /// Returns the text of the normal form of a query.

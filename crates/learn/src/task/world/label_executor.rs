@@ -24,9 +24,13 @@ impl<'w> LabelExecutor<'w> {
 
 impl Executor for LabelExecutor<'_> {
     fn execute(&mut self, program: &str) -> Outcome {
-        match (self.runner.execute(program), self.language.parse(program)) {
-            (Outcome::RuntimeError(_), Ok(query)) => self.runner.execute(&self.language.text(&query)),
-            (outcome, _) => outcome,
+        let outcome = self.runner.execute(program);
+        match outcome {
+            Outcome::RuntimeError(_) => match self.language.parse(program) {
+                Ok(query) => self.runner.execute(&self.language.text(&query)),
+                Err(_) => outcome,
+            },
+            outcome => outcome,
         }
     }
 }
