@@ -278,6 +278,9 @@ pub(crate) struct EvalArguments {
     /// Folder of the dataset; the one used in training if not given.
     #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
+    /// File of labeled questions to evaluate on instead of the run's test questions. The run folder is not changed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test: Option<PathBuf>,
     /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,
@@ -315,20 +318,31 @@ pub(crate) struct ReportArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// Ask a trained parser a question.
+/// Ask a trained parser questions.
 ///
-/// Prints the chosen program, its answer, and the other candidates.
+/// Prints the chosen program, what it returns in English, its answer, and the other candidates. Without a question, it asks for questions
+/// at a terminal, or answers those on standard input, one answer per line. \help lists the commands of a session.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  xpr ask runs/calendar \"when is the annual review\"\n  xpr ask runs/calendar \"who attends it\" --json"
-)]
+#[command(after_help = "\
+Examples:
+  xpr ask runs/calendar \"when is the annual review\"
+  xpr ask runs/calendar \"who attends it\" --json
+  xpr ask music/run \"which albums have more than ten songs\" --csv
+  xpr ask music/run
+  xpr ask music/run --json < questions.txt")]
 pub(crate) struct AskArguments {
     #[command(flatten)]
     pub(crate) trained: TrainedRunArguments,
-    /// Question to answer.
-    pub(crate) question: String,
+    /// Question to answer; a session if not given.
+    pub(crate) question: Option<String>,
     #[command(flatten)]
     pub(crate) search: BeamArguments,
+    /// Print all rows of the answer.
+    #[arg(long)]
+    pub(crate) all_rows: bool,
+    /// Print the rows of the answer as CSV, with the names of the columns first.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }
@@ -501,7 +515,7 @@ pub(crate) enum SplitName {
 /// A database and questions about it.
 #[derive(Debug, Args)]
 pub(crate) struct QuestionFiles {
-    /// Database: `sqlite:` and a path. It is opened read-only.
+    /// Database: a file that ends in `.db` or `.sqlite`, or `sqlite:` and a path. It is opened read-only.
     #[arg(long, value_name = "sqlite:FILE")]
     pub(crate) db: String,
     /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json.

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// Albums of two artists, without declared foreign keys.
 const MUSIC: &str = "
@@ -101,6 +102,33 @@ fn labeled_queries_may_take_more_steps_than_candidates() {
     printed(&xpr(folder.path(), &train));
     let predictions = fs::read_to_string(folder.path().join("music/run/predictions.jsonl")).unwrap();
     assert!(predictions.contains("\"gold_outcome\":\"value\\t(bag (133334))\""), "{predictions}");
+}
+
+#[test]
+fn text_in_double_quotes_is_read_and_a_failing_label_is_reported_and_not_counted() {
+    // Issue 16: such labels were all counted as wrong answers.
+    let folder = folder();
+    let pairs = "question\tsql\tsplit\n\
+        when was nina simone born\tSELECT born FROM artist WHERE name = \"Nina Simone\"\ttrain\n\
+        when was bill evans born\tSELECT born FROM artist WHERE name = \"Bill Evans\"\ttest\n\
+        what does it cost\tSELECT cost FROM album\ttest\n";
+    fs::write(folder.path().join("quoted.tsv"), pairs).unwrap();
+    printed(&xpr(folder.path(), &["init", "--db", "sqlite:music.db", "--labeled", "quoted.tsv"]));
+    let check = ["data", "check", "--db", "sqlite:music.db", "--labeled", "quoted.tsv", "--json"];
+    let check: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &check))).unwrap();
+    assert_eq!((&check["pairs"], &check["executable"]), (&3.into(), &2.into()));
+
+    let train = ["train", "music/xpr.toml", "--out", "music/run", "--set", "train.steps=1", "--json"];
+    for arguments in [&train[..], &["eval", "music/run", "--json"]] {
+        let output = xpr(folder.path(), arguments);
+        let evaluation: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+        assert_eq!((&evaluation["examples"], &evaluation["failed_labels"]), (&1.into(), &1.into()));
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(notes.contains("the labeled query fails: `what does it cost`: "), "{notes}");
+        let predictions = fs::read_to_string(folder.path().join("music/run/predictions.jsonl")).unwrap();
+        assert!(predictions.contains("\"gold_outcome\":\"value\\t(bag (1929))\""), "{predictions}");
+        assert!(!predictions.contains("what does it cost"), "{predictions}");
+    }
 }
 
 #[test]
@@ -242,4 +270,95 @@ fn errors_in_files_are_explained() {
     })
     .collect();
     insta::assert_snapshot!("wrong_files", messages.concat());
+}
+
+#[test]
+fn data_check_and_init_say_why_queries_find_nothing() {
+    // Issue 16: cells were 'Aberdeen ', declared keys matched no row, and nothing was said.
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("flights.db")).unwrap();
+    let flights = "PRAGMA foreign_keys = OFF;
+        CREATE TABLE airport (code TEXT PRIMARY KEY, city TEXT);
+        CREATE TABLE airline (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE flight (number INTEGER PRIMARY KEY, airline_id INT, source TEXT REFERENCES airport(code));
+        INSERT INTO airport VALUES ('ABZ', 'Aberdeen '), ('APG', 'Phillips');
+        INSERT INTO airline VALUES (1, 'ATA'), (2, 'Delta');
+        INSERT INTO flight VALUES (10, 1, ' APG'), (11, 2, ' ABZ');";
+    database.execute_batch(flights).unwrap();
+    drop(database);
+    let pairs = "\
+        which airport is in aberdeen\tSELECT code FROM airport WHERE city = 'Aberdeen'\n\
+        which airline is ata\tSELECT id FROM airline WHERE name IN ('ata')\n\
+        where do flights start\tSELECT city FROM flight JOIN airport ON source = code\n\
+        who flies number 10\tSELECT name FROM flight JOIN airline ON airline_id = id WHERE number = 10\n";
+    fs::write(folder.path().join("pairs.tsv"), pairs).unwrap();
+    let files = ["--db", "sqlite:flights.db", "--labeled", "pairs.tsv"];
+    let check = printed(&xpr(folder.path(), &[&["data", "check"], &files[..]].concat()));
+    insta::assert_snapshot!("findings", check);
+    let init = printed(&xpr(folder.path(), &[&["init"], &files[..]].concat()));
+    assert!(init.contains("flight.source -> airport.code"), "{init}");
+
+    let json = printed(&xpr(folder.path(), &[&["data", "check", "--json"], &files[..]].concat()));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["empty"].as_array().unwrap().len(), 3);
+    assert_eq!(json["findings"]["misspelled"][1]["cell"], "ATA");
+    assert_eq!(json["findings"]["suggested_keys"][0]["labels"], 1);
+}
+
+#[test]
+fn answers_have_sentences_and_columns_and_sessions_have_commands() {
+    let folder = folder();
+    let pairs = "who are the artists\tSELECT name, born FROM artist\nlist the artists\tSELECT name, born FROM artist\n";
+    fs::write(folder.path().join("artists.tsv"), pairs).unwrap();
+    // A file that ends in .db needs no `sqlite:`.
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "artists.tsv"]));
+    let settings = ["--set", "train.steps=60", "--set", "data.held_out=0", "--set", "train.seed=1"];
+    printed(&xpr(folder.path(), &[&["train", "music/xpr.toml", "--out", "run"], &settings[..]].concat()));
+
+    let ask = |more: &[&str]| {
+        printed(&xpr(folder.path(), &[&["ask", "run", "who are the artists"], more].concat()))
+    };
+    let text = ask(&[]);
+    let expected = "SELECT artist.name, artist.born FROM artist\nThat is: the name and born of each artist.\n  \
+        name         born\n  Bill Evans   1929\n  Nina Simone  1933\n  (2 rows)\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert_eq!(ask(&["--csv"]), "name,born\nBill Evans,1929\nNina Simone,1933\n");
+    let json: serde_json::Value = serde_json::from_str(&ask(&["--json"])).unwrap();
+    assert_eq!(json["columns"], serde_json::json!(["name", "born"]));
+    assert_eq!(json["rows"], serde_json::json!([["Bill Evans", 1929], ["Nina Simone", 1933]]));
+    assert_eq!(json["explanation"], "the name and born of each artist");
+
+    let session = |arguments: &[&str], input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+        let command = command.current_dir(folder.path()).args(["ask", "run"]).args(arguments);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let lines = printed(&session(
+        &[],
+        "who are the artists\n\\sql\n\\csv out.csv\n\\schema\n\\quit\nlist the artists\n",
+    ));
+    let expected = "Bill Evans, 1929; Nina Simone, 1933\nSELECT artist.name, artist.born FROM artist\nWrote 2 rows to out.csv.\n\
+        artist (id, name, born)\nalbum (id, title, artist_id, price)\n";
+    assert_eq!(lines, expected);
+    assert_eq!(fs::read_to_string(folder.path().join("out.csv")).unwrap(), ask(&["--csv"]));
+    let lines = printed(&session(&["--json"], "who are the artists\nlist the artists\n"));
+    assert_eq!(lines.lines().filter(|line| line.contains("\"rows\":[[\"Bill Evans\",1929]")).count(), 2);
+    for (input, expected) in [
+        ("\\sql\n", "ask a question first"),
+        ("\\what\n", "there is no command \\what; \\help lists them"),
+        ("list the artists\n\\csv out.csv\n", "out.csv: "),
+    ] {
+        let output = session(&[], input);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && message.contains(expected), "{message}");
+    }
+
+    let before = fs::read(folder.path().join("run/evaluation.json")).unwrap();
+    let evaluated = printed(&xpr(folder.path(), &["eval", "run", "--test", "artists.tsv", "--json"]));
+    let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    assert_eq!((&evaluated["examples"], &evaluated["accuracy"]), (&2.into(), &1.0.into()));
+    assert_eq!(fs::read(folder.path().join("run/evaluation.json")).unwrap(), before);
 }

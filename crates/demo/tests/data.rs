@@ -49,7 +49,8 @@ fn normalised(question: &str) -> String {
 fn every_query_can_be_learned_from_and_finds_something() {
     let demo = LoadedDemo::new();
     let pairs: Vec<LabeledQuestion> = demo.pairs().cloned().collect();
-    let mut surveyor = Surveyor::new(&demo.database, &demo.schema, &demo.values).unwrap();
+    let language = Sql::new(demo.schema.clone());
+    let mut surveyor = Surveyor::new(&demo.database, &language, &demo.values).unwrap();
     // The constants are those of the labeled share, because a parser with few labels knows no others.
     let labeled = &demo.train[..demo.train.len() * 3 / 10];
     let coverage = surveyor.survey(&pairs, &surveyor.constants(labeled), &mut |_| ControlFlow::Continue(()));

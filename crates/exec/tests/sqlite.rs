@@ -44,6 +44,18 @@ fn keys(schema: &Schema) -> Vec<String> {
 }
 
 #[test]
+fn a_column_whose_default_is_the_current_time_can_be_read() {
+    let test = TestDatabase::new(
+        "CREATE TABLE vote (id INTEGER PRIMARY KEY, created TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP);
+         INSERT INTO vote VALUES (1, '2018-11-09');",
+    );
+    let mut runner = test.runner(QueryLimits::default());
+    assert_eq!(runner.execute("SELECT created FROM vote").to_string(), "value\t(bag (\"2018-11-09\"))");
+    let refused = runner.execute("SELECT created, CURRENT_TIMESTAMP FROM vote");
+    assert!(refused.text().starts_with("refused: current_timestamp"), "{refused}");
+}
+
+#[test]
 fn queries_have_graded_outcomes() {
     let test = TestDatabase::new(MUSIC);
     let mut runner = test.runner(QueryLimits::default());

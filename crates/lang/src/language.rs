@@ -61,6 +61,16 @@ pub trait Language: Send + Sync {
     /// Writes a program in canonical form: [`Language::read`] returns the same program.
     fn write(&self, program: &Program, grammar: &Grammar, environment: &dyn Environment) -> String;
 
+    /// Returns a sentence that says in English what a program returns, if the language has such sentences.
+    fn explain(&self, _: &Program, _: &Grammar, _: &dyn Environment) -> Option<String> {
+        None
+    }
+
+    /// Returns what the columns of a program's answer are called, if its answers have columns.
+    fn column_names(&self, _: &Program, _: &Grammar, _: &dyn Environment) -> Option<Vec<String>> {
+        None
+    }
+
     /// Returns the length of a program as the paper counts it, by default the number of actions.
     fn length(&self, program: &Program) -> usize {
         program.actions().len()

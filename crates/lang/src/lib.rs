@@ -117,6 +117,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod english;
 mod environment;
 mod grammar;
 pub mod lambda_dcs;

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use xpr_data::{LabeledQuestion, Split, SplitBy, Text2Sql};
 use xpr_exec::sqlite::{Database, ValueIndex, ValueLimits};
+use xpr_lang::sql::Sql;
 use xpr_learn::task::{Coverage, Stage, Surveyor};
 
 #[test]
@@ -20,7 +21,8 @@ fn gold_queries_survive_and_their_constants_are_found() {
     let index =
         ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))
             .unwrap();
-    let mut surveyor = Surveyor::new(&database, &schema, &index).unwrap();
+    let language = Sql::new(schema);
+    let mut surveyor = Surveyor::new(&database, &language, &index).unwrap();
     // Literals in the test of each division: those that questions suggest, and with what training teaches.
     for (division, linked, with_constants) in [(SplitBy::Question, 195, 215), (SplitBy::Query, 127, 136)] {
         let pairs = dataset.labeled_questions(division, 0).unwrap();

@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 use xpr_lang::Outcome;
 
-/// How often a parser is right: the content of `evaluation.json`. Every figure but `examples` is a share from 0 to 1.
+/// How often a parser is right: the content of `evaluation.json`. Every figure but the first two is a share of `examples`, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// The number of questions.
+    /// The number of questions whose right answer is known.
     pub examples: usize,
+    /// The number of questions that are left out because their labeled program fails.
+    #[serde(default)]
+    pub failed_labels: usize,
     /// The chosen candidate has the right denotation.
     pub accuracy: f64,
     /// The most probable candidate has the right denotation, whether it was chosen or not.

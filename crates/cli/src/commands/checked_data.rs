@@ -10,9 +10,14 @@ use std::time::{Duration, Instant};
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::unlabeled::{self, UnlabeledQuestion};
 use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
-use xpr_lang::sql::Schema;
-use xpr_learn::task::{Coverage, Failure, Stage, Surveyor, VocabularyAccount};
+use xpr_lang::sql::{Schema, Sql};
+use xpr_learn::task::{
+    Coverage, DataFindings, Failure, MisspelledConstant, PaddedColumn, Stage, SuggestedKey, Surveyor,
+    VocabularyAccount,
+};
 
+/// The number of findings of a kind in text; JSON has all of them.
+const MAX_FINDINGS: usize = 8;
 /// The number of failures in text; JSON has all of them.
 const MAX_FAILURES: usize = 20;
 
@@ -46,7 +51,8 @@ impl CheckedData {
         let limits = ValueLimits::default();
         let index = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
 
-        let mut surveyor = Surveyor::new(&database, &schema, &index)?;
+        let language = Sql::new(schema.clone());
+        let mut surveyor = Surveyor::new(&database, &language, &index)?;
         let train: Vec<LabeledQuestion> =
             labeled.iter().filter(|question| question.split != Some(Split::Test)).cloned().collect();
         let constants = surveyor.constants(&train);
@@ -75,6 +81,7 @@ impl CheckedData {
                 writeln!(out, "  unknown: {}", vocabulary.unknown.join(", "))?;
             }
         }
+        write_findings(out, &self.coverage)?;
         write_failures(out, &self.coverage.failures)
     }
 }
@@ -87,7 +94,7 @@ fn write_coverage(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
         (coverage.executable, coverage.run, "run"),
         (coverage.covered, coverage.pairs, "can be written by the parser"),
         (coverage.round_trip, coverage.run, "return the same rows when the parser writes them"),
-        (coverage.linked, coverage.pairs, "have all their constants suggested by the question"),
+        (coverage.linked, coverage.pairs, "have only constants that words of the question say"),
     ] {
         let percent = percent(count, of);
         let of = if of < coverage.pairs { format!(", of {of} that were run") } else { String::new() };
@@ -103,12 +110,80 @@ fn write_coverage(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
         for constant in &coverage.constants {
             writeln!(
                 out,
-                "    {}, needed by {} programs and suggested by none of their questions",
+                "    {}, needed by {} queries whose questions do not say it",
                 constant.literal, constant.programs
             )?;
         }
     }
     Ok(())
+}
+
+/// Writes which labeled queries find nothing, and what in the database makes right queries find nothing.
+fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
+    if !coverage.empty.is_empty() {
+        let (count, of) = (coverage.empty.len(), coverage.executable);
+        writeln!(out, "\n{count} of {of} labeled queries that run find nothing; check that they are right:")?;
+        let lines = coverage.empty.iter().map(|label| format!("line {}: {}", label.line, label.utterance));
+        write_list(out, lines)?;
+    }
+    let DataFindings { padded, misspelled, unmatched_keys, suggested_keys } = &coverage.findings;
+    if !misspelled.is_empty() {
+        writeln!(
+            out,
+            "\nConstants that no cell has, but for blanks or case; spell them as the database does:"
+        )?;
+        let line = |constant: &MisspelledConstant| {
+            let MisspelledConstant { column, constant, cell, labels } = constant;
+            format!("{column}: '{constant}' in {}, '{cell}' in the database", counted(*labels, "label"))
+        };
+        write_list(out, misspelled.iter().map(line))?;
+    }
+    if !padded.is_empty() {
+        writeln!(
+            out,
+            "\nColumns with blanks around their text, which `=` does not ignore; trim them in the database:"
+        )?;
+        let line = |padded: &PaddedColumn| {
+            format!("{}: {}, such as '{}'", padded.column, counted(padded.cells, "cell"), padded.example)
+        };
+        write_list(out, padded.iter().map(line))?;
+    }
+    if !unmatched_keys.is_empty() {
+        writeln!(out, "\nForeign keys that match no row, so that joins along them find nothing:")?;
+        write_list(out, unmatched_keys.iter().map(|key| format!("{} -> {}", key.from, key.to)))?;
+    }
+    if !suggested_keys.is_empty() {
+        writeln!(
+            out,
+            "\nProbably foreign keys; declare them in the database, so that the parser joins along them:"
+        )?;
+        let line = |key: &SuggestedKey| {
+            let reason = match key.labels {
+                0 => "by names and values".to_owned(),
+                labels => format!("joined by {}", counted(labels, "label")),
+            };
+            format!("{} -> {} ({reason})", key.columns.from, key.columns.to)
+        };
+        write_list(out, suggested_keys.iter().map(line))?;
+    }
+    Ok(())
+}
+
+/// Returns a number with a noun.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Writes the first lines of a list, and how many more there are.
+fn write_list(out: &mut dyn Write, lines: impl ExactSizeIterator<Item = String>) -> Result<()> {
+    let more = lines.len().saturating_sub(MAX_FINDINGS);
+    for line in lines.take(MAX_FINDINGS) {
+        writeln!(out, "  {line}")?;
+    }
+    match more {
+        0 => Ok(()),
+        more => Ok(writeln!(out, "  … and {more} more; `xpr data check --json` lists all")?),
+    }
 }
 
 /// Writes the questions that fail a check, and what to do about each kind of failure.
@@ -142,7 +217,9 @@ fn write_failures(out: &mut dyn Write, failures: &[Failure]) -> Result<()> {
 /// Returns the name of a failure, and what to do about it.
 fn advice(stage: Stage) -> (&'static str, &'static str) {
     match stage {
-        Stage::Executable => ("does not run", "correct the query; until then it is not used for training"),
+        Stage::Executable => {
+            ("does not run", "correct the query; until then its question is not counted in evaluations")
+        }
         Stage::Covered => (
             "cannot be written",
             "rewrite it in simpler SQL if possible; until then it is not used for training",
@@ -152,7 +229,7 @@ fn advice(stage: Stage) -> (&'static str, &'static str) {
             "compare the query with the one the parser would write, and write it that way",
         ),
         Stage::Linked => (
-            "is not linked",
+            "has a constant that nobody says",
             "name the value in the question as the database spells it, or label another question that needs it",
         ),
     }

@@ -2,6 +2,7 @@
 
 use super::find_data;
 use super::train::write_evaluation;
+use super::training_progress::write_failed_labels;
 use crate::arguments::EvalArguments;
 use anyhow::Result;
 use std::io::Write;
@@ -13,6 +14,10 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);
     }
-    let evaluation = run.evaluate()?;
+    let (evaluation, failed) = match &arguments.test {
+        Some(file) => run.evaluate_on(file)?,
+        None => run.evaluate()?,
+    };
+    write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)
 }

@@ -78,6 +78,10 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
         let message = "There are no test questions, so the accuracy is unknown; add some with data.test or data.held_out.";
         return Ok(writeln!(out, "{message}")?);
     }
+    if evaluation.failed_labels > 0 {
+        let failed = evaluation.failed_labels;
+        writeln!(out, "{failed} test questions are not counted, because their labeled query fails")?;
+    }
     let percent = |share: f64| format!("{:5.1} %", 100.0 * share);
     writeln!(out, "{} test questions", evaluation.examples)?;
     writeln!(out, "  {}  correct answers (the chosen program)", percent(evaluation.accuracy))?;

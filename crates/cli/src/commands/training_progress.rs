@@ -4,11 +4,12 @@ use crate::duration::brief;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
+use xpr_learn::task::FailedLabel;
 use xpr_learn::{Experiment, Observer};
 use xpr_run::{StepReport, UnlabeledReport};
 
-/// The number of examples left out that are listed.
-const MAX_LEFT_OUT: usize = 10;
+/// The number of examples listed that are left out, and of those whose program fails.
+const MAX_LISTED: usize = 10;
 /// The time between lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -116,12 +117,24 @@ fn write_experiment(experiment: &Experiment, name: &str) {
         lines.push(format!("objective {}, reward {reward}{teacher}", objective.name()));
     }
     let left_out = experiment.left_out();
-    lines.extend(left_out.iter().take(MAX_LEFT_OUT).map(|example| format!("left out: {example}")));
-    if left_out.len() > MAX_LEFT_OUT {
-        let more = left_out.len() - MAX_LEFT_OUT;
+    lines.extend(left_out.iter().take(MAX_LISTED).map(|example| format!("left out: {example}")));
+    if left_out.len() > MAX_LISTED {
+        let more = left_out.len() - MAX_LISTED;
         lines.push(format!("left out: {more} more; `xpr data check` lists them with reasons"));
     }
     let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+    write_failed_labels(&experiment.failed_labels().collect::<Vec<_>>());
+}
+
+/// Writes the labeled programs that fail.
+pub(super) fn write_failed_labels(failed: &[FailedLabel]) {
+    for label in failed.iter().take(MAX_LISTED) {
+        let _ = writeln!(io::stderr(), "the labeled query fails: {label}");
+    }
+    if failed.len() > MAX_LISTED {
+        let more = failed.len() - MAX_LISTED;
+        let _ = writeln!(io::stderr(), "the labeled query fails: {more} more; `xpr data check` lists them");
+    }
 }
 
 /// Returns what a step reports about unlabeled questions.

@@ -89,12 +89,15 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens the database at an address such as `sqlite:music.db`. A relative path starts in `folder`.
+    /// Opens the database at an address such as `sqlite:music.db`. A relative path starts in `folder`. A path that ends in `.db`, `.sqlite` or
+    /// `.sqlite3` needs no `sqlite:`.
     ///
     /// # Errors
-    /// If the address does not begin with `sqlite:`, and those of [`Database::open`].
+    /// If the address is not one of these, and those of [`Database::open`].
     pub fn at(address: &str, folder: &Path) -> Result<Database, DatabaseError> {
-        match address.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+        let has_ending = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| address.ends_with(ending));
+        let path = address.strip_prefix("sqlite:").or(Some(address).filter(|_| has_ending));
+        match path.filter(|path| !path.is_empty()) {
             Some(path) => Database::open(folder.join(path)),
             None => Err(DatabaseError::Address { address: address.to_owned() }),
         }

@@ -15,7 +15,7 @@
 
 use rusqlite::types::ValueRef;
 use std::cmp::Ordering;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// The significant digits of numbers with a fraction. They decide which computed numbers count as equal.
 const DIGITS: usize = 9;
@@ -56,6 +56,47 @@ fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
     Some((ordered, rows))
 }
 
+/// A cell of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerCell {
+    /// `NULL`
+    Null,
+    /// A number, as it is printed.
+    Number(String),
+    /// A text.
+    Text(String),
+    /// Bytes that are no text, as they are printed.
+    Bytes(String),
+}
+
+/// Writes a cell without quotes. Control characters are escaped, as they would disturb a terminal.
+impl fmt::Display for AnswerCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnswerCell::Null => f.write_str("null"),
+            AnswerCell::Number(printed) | AnswerCell::Bytes(printed) => f.write_str(printed),
+            AnswerCell::Text(text) => text.chars().try_for_each(|c| match is_escaped(c) {
+                true => write!(f, "{}", c.escape_unicode()),
+                false => f.write_char(c),
+            }),
+        }
+    }
+}
+
+/// Returns the rows of a printed answer, each as a list of cells. Returns `None` if the text is not the answer of a query.
+///
+/// ```
+/// use xpr_exec::sqlite::{AnswerCell, answer_cells};
+///
+/// let rows = answer_cells(r#"(bag ("8" 8) (null 3.5))"#).expect("an answer");
+/// assert_eq!(rows[0], [AnswerCell::Text("8".into()), AnswerCell::Number("8".into())]);
+/// assert_eq!(rows[1][0], AnswerCell::Null);
+/// ```
+pub fn answer_cells(answer: &str) -> Option<Vec<Vec<AnswerCell>>> {
+    let (_, rows) = rows_of(answer)?;
+    Some(rows.into_iter().map(|row| cells_of(&row[1..row.len() - 1])).collect())
+}
+
 /// Returns the rows of a printed answer, each as a list of cells without quotes. Returns `None` if the text is not the
 /// answer of a query.
 ///
@@ -64,28 +105,60 @@ fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
 /// assert_eq!(rows, [["Castle \"Hill\"", "8"], ["null", "3.5"]]);
 /// ```
 pub fn answer_rows(answer: &str) -> Option<Vec<Vec<String>>> {
-    let (_, rows) = rows_of(answer)?;
-    Some(rows.into_iter().map(|row| cells_of(&row[1..row.len() - 1])).collect())
+    let rows = answer_cells(answer)?.into_iter();
+    Some(rows.map(|row| row.iter().map(ToString::to_string).collect()).collect())
 }
 
-/// Splits a row into cells, and removes quotes and escapes.
-fn cells_of(row: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let (mut quoted, mut chars) = (false, row.chars());
-    while let Some(c) = chars.next() {
-        let Some(cell) = cells.last_mut() else { break };
-        match c {
-            // Control characters stay escaped, as they would disturb a terminal.
-            '\\' if quoted => match chars.next() {
-                Some(escaped @ ('"' | '\\')) => cell.push(escaped),
-                other => cell.extend(['\\'].into_iter().chain(other)),
-            },
-            '"' => quoted = !quoted,
-            ' ' if !quoted => cells.push(String::new()),
-            _ => cell.push(c),
-        }
+/// Splits a row into cells.
+fn cells_of(row: &str) -> Vec<AnswerCell> {
+    let mut cells = Vec::new();
+    let mut rest = row;
+    while !rest.is_empty() {
+        let (cell, after) = match rest.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted),
+            None => {
+                // Text that is not UTF-8 is printed as `text x'ff'`.
+                let start = if rest.starts_with("text x'") { "text ".len() } else { 0 };
+                let end = rest[start..].find(' ').map_or(rest.len(), |end| start + end);
+                let printed = rest[..end].to_owned();
+                let cell = match printed.as_str() {
+                    "null" => AnswerCell::Null,
+                    _ if printed.ends_with('\'') => AnswerCell::Bytes(printed),
+                    _ => AnswerCell::Number(printed),
+                };
+                (cell, &rest[end..])
+            }
+        };
+        cells.push(cell);
+        rest = after.strip_prefix(' ').unwrap_or(after);
     }
     cells
+}
+
+/// Reads a printed text after its first quote, and returns it with what follows its last one.
+fn unquoted(quoted: &str) -> (AnswerCell, &str) {
+    let mut text = String::new();
+    let mut chars = quoted.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return (AnswerCell::Text(text), &quoted[at + 1..]),
+            '\\' => match chars.next() {
+                Some((_, 'u')) => {
+                    let digits: String =
+                        chars.by_ref().map(|(_, c)| c).skip(1).take_while(|&c| c != '}').collect();
+                    text.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
+                }
+                other => text.extend(other.map(|(_, c)| c)),
+            },
+            _ => text.push(c),
+        }
+    }
+    (AnswerCell::Text(text), "")
+}
+
+/// Returns whether a character of a text is printed as an escape: an answer is a single line.
+fn is_escaped(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Returns the answer with these printed rows.
@@ -149,8 +222,7 @@ fn print_text(text: &mut String, characters: &str) {
     for c in characters.chars() {
         match c {
             '"' | '\\' => text.extend(['\\', c]),
-            // An answer is a single line, so line ends of every kind are escaped.
-            _ if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => text.extend(c.escape_unicode()),
+            _ if is_escaped(c) => text.extend(c.escape_unicode()),
             _ => text.push(c),
         }
     }
@@ -205,6 +277,36 @@ mod tests {
         );
         assert_eq!(answer_rows("(bag (0))"), Some(vec![vec!["0".into()]]));
         assert_eq!(answer_rows("(list)"), None);
+    }
+
+    #[test]
+    fn cells_are_read_as_they_were_printed() {
+        for cell in [
+            ValueRef::Null,
+            ValueRef::Integer(7),
+            ValueRef::Real(2.5),
+            ValueRef::Text(b"null"),
+            ValueRef::Text(b"a\"b\\c)\n(\t"),
+            ValueRef::Text(b""),
+            ValueRef::Text(&[0xff]),
+            ValueRef::Blob(&[0, 255]),
+        ] {
+            let mut row = String::from("(");
+            print_cell(&mut row, cell);
+            row.push(' ');
+            print_cell(&mut row, cell);
+            row.push(')');
+            let rows = answer_cells(&print_rows(vec![row], false)).unwrap();
+            let expected = match cell {
+                ValueRef::Null => AnswerCell::Null,
+                ValueRef::Integer(_) => AnswerCell::Number("7".into()),
+                ValueRef::Real(_) => AnswerCell::Number("2.5".into()),
+                ValueRef::Text(&[0xff]) => AnswerCell::Bytes("text x'ff'".into()),
+                ValueRef::Text(text) => AnswerCell::Text(String::from_utf8(text.to_vec()).unwrap()),
+                ValueRef::Blob(_) => AnswerCell::Bytes("x'00ff'".into()),
+            };
+            assert_eq!(rows, [vec![expected.clone(), expected]]);
+        }
     }
 
     #[test]

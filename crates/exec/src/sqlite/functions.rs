@@ -42,6 +42,13 @@ pub(super) fn install(connection: &Connection, meter: &Arc<Meter>) -> rusqlite::
         connection
             .create_scalar_function(name, 2, flags, move |context| trimmed(context, &meter, start, end))?;
     }
+    // SQLite looks these up when a query reads a column that has one as its default, but does not call it then.
+    for name in ["current_date", "current_time", "current_timestamp"] {
+        connection.create_scalar_function(name, 0, flags, move |_| -> rusqlite::Result<i64> {
+            let message = format!("refused: {name} has another value at each run");
+            Err(rusqlite::Error::UserFunctionError(message.into()))
+        })?;
+    }
     Ok(())
 }
 

@@ -37,7 +37,7 @@ mod tables;
 mod values;
 
 pub use database::Database;
-pub use denotation::{answer_rows, same_answer};
+pub use denotation::{AnswerCell, answer_cells, answer_rows, same_answer};
 pub use error::DatabaseError;
 pub use memory::prepare_engine;
 pub use runner::{QueryCheck, QueryFacts, QueryLimits, SqliteRunner};

@@ -15,6 +15,7 @@
 //! Everything is bounded: a text has at most [`MAX_TEXT`] bytes, nests at most [`MAX_DEPTH`] deep,
 //! and reduces to at most [`MAX_NODES`] nodes.
 
+mod explanation;
 mod form;
 mod function;
 mod java;

@@ -29,6 +29,7 @@
 //!
 //! It is there to measure what the types are worth. Both grammars write every program of the benchmark.
 
+use super::explanation::Explainer;
 use super::form::{Form, FormNode, NodeId};
 use super::function::Function;
 use super::rules::{LambdaRules, RuleTemplate};
@@ -68,7 +69,7 @@ pub enum ValueKind {
 /// Lambda-DCS with one of its grammars; the module's description explains their rules.
 #[derive(Debug)]
 pub struct LambdaDcs {
-    rules: LambdaRules,
+    pub(super) rules: LambdaRules,
 }
 
 impl Default for LambdaDcs {
@@ -164,10 +165,14 @@ impl Language for LambdaDcs {
         self.write_node(&mut text, program.root(), environment);
         text
     }
+
+    fn explain(&self, program: &Program, _: &Grammar, environment: &dyn Environment) -> Option<String> {
+        Some(Explainer::new(self, environment).explain(program.root()))
+    }
 }
 
 impl LambdaDcs {
-    fn write_node(&self, out: &mut String, node: Node<'_>, environment: &dyn Environment) {
+    pub(super) fn write_node(&self, out: &mut String, node: Node<'_>, environment: &dyn Environment) {
         let rule = match node.action() {
             Action::Item(item) => {
                 out.push_str(&environment.items()[item.index()].symbol);

@@ -30,8 +30,10 @@ impl QueryEncoder<'_> {
     }
 
     fn item(&mut self, symbol: &str) -> Encoded {
-        let item =
-            self.environment.find(symbol).ok_or_else(|| format!("the question does not suggest {symbol}"))?;
+        let item = self
+            .environment
+            .find(symbol)
+            .ok_or_else(|| format!("the SQL needs {symbol}, but no word of the question says it"))?;
         self.actions.push(Action::Item(item));
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::check::{CheckError, check_with_quotes};
 use super::decode::QueryDecoder;
 use super::encode::QueryEncoder;
+use super::explanation;
 use super::literal::LiteralKind;
 use super::query::Query;
 use super::reader::Quotes;
@@ -76,6 +77,11 @@ impl Sql {
         self.writer.write(query, &self.schema)
     }
 
+    /// Returns a sentence that says in English what a query returns. Queries that mean different things have different sentences.
+    pub fn explain_query(&self, query: &Query) -> String {
+        explanation::explain(query, &self.schema)
+    }
+
     /// Returns the program of a query.
     ///
     /// # Errors
@@ -135,5 +141,18 @@ impl Language for Sql {
 
     fn write(&self, program: &Program, _: &Grammar, environment: &dyn Environment) -> String {
         self.text(&self.decode(program, environment))
+    }
+
+    fn explain(&self, program: &Program, _: &Grammar, environment: &dyn Environment) -> Option<String> {
+        Some(self.explain_query(&self.decode(program, environment)))
+    }
+
+    fn column_names(
+        &self,
+        program: &Program,
+        _: &Grammar,
+        environment: &dyn Environment,
+    ) -> Option<Vec<String>> {
+        Some(explanation::column_names(&self.decode(program, environment), &self.schema))
     }
 }

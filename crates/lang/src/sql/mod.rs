@@ -37,9 +37,11 @@
 //! ```
 
 mod check;
+mod comparisons;
 mod decode;
 mod encode;
 mod environment;
+mod explanation;
 mod function;
 mod identifier;
 mod language;

@@ -126,7 +126,12 @@ fn write_limits(text: &mut String, experiment: &Experiment, evaluation: &Evaluat
     if experiment.config().data.held_out > 0 {
         writeln!(text, "- Settings may have been chosen by this accuracy. It is not a test result.")?;
     }
-    let unwritable = experiment.test_examples().iter().filter(|example| example.program.is_none()).count();
+    if evaluation.failed_labels > 0 {
+        let failed = evaluation.failed_labels;
+        writeln!(text, "- The labeled programs of {failed} other questions fail; these are not counted.")?;
+    }
+    let judged = experiment.test_examples().iter().filter(|example| example.outcome.executes());
+    let unwritable = judged.filter(|example| example.program.is_none()).count();
     if unwritable > 0 {
         writeln!(text, "- The grammar cannot write the programs of {unwritable} of the questions above.")?;
     }

@@ -5,7 +5,7 @@ use crate::objectives::{self, Objective};
 use crate::reward::{Judge, RewardPolicy, Success};
 use crate::task::dataset::{Examples, open_world};
 use crate::task::division::Division;
-use crate::task::{LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
+use crate::task::{FailedLabel, LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
 use crate::teacher::{EStep, NoisyChannel, OwnSearch};
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
@@ -85,7 +85,9 @@ impl Experiment {
         let finds = |example: &LabeledExample| {
             task.finds_something(&task.text(&example.program, &example.question), &example.outcome)
         };
-        let by_labels = Success::from_labels(train.iter().map(finds));
+        // A label that fails says nothing about what right programs find.
+        let executed = train.iter().filter(|example| example.outcome.executes());
+        let by_labels = Success::from_labels(executed.map(finds));
         let mut experiment = Experiment {
             config,
             task,
@@ -122,6 +124,12 @@ impl Experiment {
     /// Returns the labeled examples whose program the grammar cannot write.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// Returns the labeled programs that fail, of training examples and then of test examples.
+    pub fn failed_labels(&self) -> impl Iterator<Item = FailedLabel> {
+        let train = self.train.iter().filter_map(LabeledExample::failure);
+        train.chain(self.test.iter().filter_map(TestExample::failure))
     }
 
     /// Returns the unlabeled training questions.

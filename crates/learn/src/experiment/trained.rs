@@ -2,14 +2,15 @@
 
 use super::error::ExperimentError;
 use super::record::{check_rules, record_evaluation};
-use crate::inference::{AnswerChooser, Reranked};
+use crate::inference::{AnswerChooser, Reranked, evaluate};
 use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
-use crate::task::{GrammarRecord, Task, TaskError};
+use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use std::path::Path;
+use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, Evaluation, RunFile, RunFolder};
@@ -80,14 +81,31 @@ impl TrainedRun {
         AnswerChooser::new(&self.task, Success::from_reward(self.config.eval.prefer, Success::Executes))
     }
 
-    /// Evaluates the run on its test examples, and records predictions and evaluation.
+    /// Evaluates the run on the labeled questions of a file, and records nothing. Returns the evaluation, and the labeled programs that
+    /// fail.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn evaluate_on(&self, file: &Path) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
+        let TrainedRun { config, task, .. } = self;
+        let pairs = labeled::read_for_database(file, config.data.short_name())?.into_iter();
+        let examples: Vec<Example> =
+            pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect();
+        let test = task.test(&examples, &|| {})?;
+        let (evaluation, _) = evaluate(&self.parser(), task, &test, &config.eval)?;
+        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+    }
+
+    /// Evaluates the run on its test examples, and records predictions and evaluation. Returns the evaluation, and the labeled programs
+    /// that fail.
     ///
     /// # Errors
     /// If the examples cannot be read, or a file cannot be written.
-    pub fn evaluate(&self) -> Result<Evaluation, ExperimentError> {
+    pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         let examples = Examples::read(&config.data)?;
         let test = task.test(&Division::new(&config.data, examples)?.evaluated, &|| {})?;
-        record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))
+        let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
+        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 }

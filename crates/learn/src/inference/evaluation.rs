@@ -9,7 +9,8 @@ use xpr_run::{EvalConfig, Evaluation, Prediction};
 /// The number of questions that are searched together.
 const BATCH: usize = 48;
 
-/// Asks a parser every question and compares denotations.
+/// Asks a parser every question whose labeled program executes, and compares denotations. The other questions are counted only: nobody knows
+/// their right answer.
 ///
 /// # Errors
 /// If the data cannot be opened.
@@ -19,6 +20,9 @@ pub fn evaluate(
     examples: &[TestExample],
     config: &EvalConfig,
 ) -> Result<(Evaluation, Vec<Prediction>), TaskError> {
+    let judged: Vec<&TestExample> = examples.iter().filter(|example| example.outcome.executes()).collect();
+    let failed_labels = examples.len() - judged.len();
+    let examples = judged;
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
     // A run records what `auto` was; one that does not is evaluated as the paper does.
     let prefer = Success::from_reward(config.prefer, Success::Executes);
@@ -37,8 +41,9 @@ pub fn evaluate(
     }
     let [accuracy, accuracy_of_best, exact, in_beam, executable] =
         counts.map(|count| count as f64 / examples.len().max(1) as f64);
+    let examples = examples.len();
     let evaluation =
-        Evaluation { examples: examples.len(), accuracy, accuracy_of_best, exact, in_beam, executable };
+        Evaluation { examples, failed_labels, accuracy, accuracy_of_best, exact, in_beam, executable };
     Ok((evaluation, predictions))
 }
 

@@ -15,15 +15,19 @@ pub enum Success {
 }
 
 impl Success {
-    /// Returns what labels ask for: `NonEmpty` if nearly all labeled programs find something, and else `Executes`. Each element
-    /// of `finds` says whether a labeled program finds something.
+    /// Returns what labels ask for: `NonEmpty` if there are labels and nearly all of their programs find something, and else
+    /// `Executes`. Each element of `finds` says whether a labeled program finds something.
     pub fn from_labels(finds: impl IntoIterator<Item = bool>) -> Self {
         let (mut all, mut found) = (0, 0);
         for finds in finds {
             all += 1;
             found += usize::from(finds);
         }
-        if found as f64 >= NEARLY_ALL * f64::from(all) { Success::NonEmpty } else { Success::Executes }
+        if all > 0 && found as f64 >= NEARLY_ALL * f64::from(all) {
+            Success::NonEmpty
+        } else {
+            Success::Executes
+        }
     }
 
     /// Returns the success that a reward names, or `by_labels` if it is `auto`.

@@ -8,6 +8,8 @@
 //! Of unlabeled questions, the words are counted that also occur in the labeled questions or in the schema.
 
 use super::constants::{LearnedConstant, learned_constants};
+use super::data_findings::{DataFindings, Examiner};
+use super::world::LabelExecutor;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -15,8 +17,8 @@ use thiserror::Error;
 use xpr_data::LabeledQuestion;
 use xpr_data::UnlabeledQuestion;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner, ValueIndex, same_answer};
-use xpr_lang::sql::{Query, Schema, Sql, SqlEnvironment, SuggestedValue};
+use xpr_exec::sqlite::{Database, DatabaseError, ValueIndex, same_answer};
+use xpr_lang::sql::{Query, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, GrammarError, Language, Outcome, Program};
 use xpr_text::tokenize;
 
@@ -63,6 +65,17 @@ pub struct Failure {
     pub reason: String,
 }
 
+/// A labeled question whose program runs and finds nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EmptyLabel {
+    /// The line in its file.
+    pub line: usize,
+    /// The question.
+    pub utterance: String,
+    /// The program.
+    pub program: String,
+}
+
 /// The result of checking labeled questions. All counts are of questions, except those of literals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Coverage {
@@ -90,6 +103,10 @@ pub struct Coverage {
     pub constants: Vec<ConstantAccount>,
     /// The failures, in the order of the questions.
     pub failures: Vec<Failure>,
+    /// The questions whose program finds nothing, in their order.
+    pub empty: Vec<EmptyLabel>,
+    /// What is in the database that makes right queries find nothing.
+    pub findings: DataFindings,
 }
 
 /// A constant learned from labels.
@@ -118,30 +135,31 @@ pub struct VocabularyAccount {
 
 /// Checks labeled questions about a database.
 pub struct Surveyor<'a> {
-    language: Sql,
+    language: &'a Sql,
     fixed: SqlEnvironment,
     grammar: Grammar,
     index: &'a ValueIndex,
-    runner: SqliteRunner,
+    executor: LabelExecutor<'a>,
+    examiner: Examiner<'a>,
 }
 
 impl<'a> Surveyor<'a> {
-    /// Creates a surveyor of questions about a database, with its schema and values.
+    /// Creates a surveyor of questions about a database, with the language of its schema, and its values.
     ///
     /// # Errors
     /// If the database cannot be opened, or no query can be written about it.
-    pub fn new(database: &Database, schema: &Schema, index: &'a ValueIndex) -> Result<Self, CoverageError> {
-        let language = Sql::new(schema.clone());
-        let fixed = SqlEnvironment::new(&language);
+    pub fn new(database: &Database, language: &'a Sql, index: &'a ValueIndex) -> Result<Self, CoverageError> {
+        let fixed = SqlEnvironment::new(language);
         let grammar = language.signatures().grammar(fixed.items())?;
-        let runner = SqliteRunner::new(database, schema.clone(), QueryLimits::interactive())?;
-        Ok(Surveyor { language, fixed, grammar, index, runner })
+        let executor = LabelExecutor::new(database, language)?;
+        let examiner = Examiner::new(database, language.schema())?;
+        Ok(Surveyor { language, fixed, grammar, index, executor, examiner })
     }
 
     /// Returns the constants that a parser learns from labels.
     pub fn constants(&self, labeled: &[LabeledQuestion]) -> Vec<LearnedConstant> {
         let labeled = labeled.iter().map(|pair| (pair.utterance.as_str(), pair.program.as_str()));
-        learned_constants(&self.language, &self.fixed, self.index, labeled)
+        learned_constants(self.language, &self.fixed, self.index, labeled)
     }
 
     /// Checks labeled questions, for a parser that has these constants. `watch` is called with the number of questions done; after it
@@ -153,7 +171,7 @@ impl<'a> Surveyor<'a> {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Coverage {
         let values: Vec<SuggestedValue> = constants.iter().map(|constant| constant.value.clone()).collect();
-        let fixed = self.fixed.with_constants(&self.language, &values);
+        let fixed = self.fixed.with_constants(self.language, &values);
         let constants = constants
             .iter()
             .map(|LearnedConstant { value, programs }| ConstantAccount {
@@ -162,6 +180,9 @@ impl<'a> Surveyor<'a> {
             })
             .collect();
         let mut coverage = Coverage { pairs: pairs.len(), constants, ..Coverage::default() };
+        let queries: Vec<Query> =
+            pairs.iter().filter_map(|pair| self.language.parse(&pair.program).ok()).collect();
+        coverage.findings = self.examiner.examine(&queries);
         let mut runs = true;
         for (done, pair) in pairs.iter().enumerate() {
             runs = runs && watch(done).is_continue();
@@ -176,19 +197,16 @@ impl<'a> Surveyor<'a> {
             coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
         };
         let query = self.language.parse(&pair.program);
-        let outcome = runs.then(|| {
-            let outcome = self.runner.execute(&pair.program);
-            match (outcome.executes(), &query) {
-                // The guard refuses texts in double quotes. The language reads them and writes single quotes.
-                (false, Ok(query)) => self.runner.execute(&self.language.text(query)),
-                _ => outcome,
-            }
-        });
+        let outcome = runs.then(|| self.executor.execute(&pair.program));
         let found = outcome.as_ref().and_then(Outcome::denotation);
         coverage.run += usize::from(outcome.is_some());
         coverage.executable += usize::from(found.is_some());
         if let (Some(outcome), None) = (&outcome, found) {
             fail(Stage::Executable, reason(outcome));
+        }
+        if outcome == Some(Outcome::Empty) {
+            let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
+            coverage.empty.push(EmptyLabel { line: pair.line, utterance, program });
         }
         let query = match query {
             Ok(query) => query,
@@ -199,7 +217,7 @@ impl<'a> Surveyor<'a> {
                 coverage.covered += 1;
                 // Without an answer there is nothing to compare.
                 if let Some(gold) = found {
-                    let again = self.runner.execute(&text);
+                    let again = self.executor.execute(&text);
                     match again.denotation() {
                         Some(found) if same_answer(gold, found) => coverage.round_trip += 1,
                         Some(_) => fail(Stage::RoundTrip, format!("`{text}` finds something else")),
@@ -212,7 +230,7 @@ impl<'a> Surveyor<'a> {
         let values = self.index.values(&pair.utterance);
         let literals: Vec<String> = query.literals().iter().map(ToString::to_string).collect();
         let missing = |fixed: &SqlEnvironment| -> Vec<&str> {
-            let environment = fixed.with_values(&self.language, &values);
+            let environment = fixed.with_values(self.language, &values);
             let symbols = literals.iter().map(String::as_str);
             symbols.filter(|symbol| environment.find(symbol).is_none()).collect()
         };
@@ -223,7 +241,10 @@ impl<'a> Surveyor<'a> {
         coverage.linked += usize::from(unsaid.is_empty());
         match unknown.is_empty() {
             true => coverage.linked_with_constants += 1,
-            false => fail(Stage::Linked, format!("the question does not suggest {}", unknown.join(", "))),
+            false => fail(
+                Stage::Linked,
+                format!("the SQL needs {}, but no word of the question says it", unknown.join(", ")),
+            ),
         }
     }
 
@@ -231,7 +252,7 @@ impl<'a> Surveyor<'a> {
     fn rewritten(&self, query: &Query) -> Result<String, String> {
         let values: Vec<SuggestedValue> =
             query.literals().into_iter().map(|literal| SuggestedValue::new(literal, "")).collect();
-        let environment = self.fixed.with_values(&self.language, &values);
+        let environment = self.fixed.with_values(self.language, &values);
         let grammar = self.grammar.with_items(&environment.items()[self.fixed.fixed_items()..]);
         let program =
             self.language.encode(query, &grammar, &environment).map_err(|error| error.to_string())?;

@@ -5,7 +5,7 @@ use thiserror::Error;
 use xpr_data::DataError;
 use xpr_exec::overnight;
 use xpr_exec::sqlite::DatabaseError;
-use xpr_lang::{GrammarError, ReadError};
+use xpr_lang::{GrammarError, Outcome, ReadError};
 
 /// An error of a task or its data.
 #[derive(Debug, Error)]
@@ -54,6 +54,24 @@ pub enum TaskError {
         /// The number of training examples.
         examples: usize,
     },
+}
+
+/// A labeled example whose program fails, so that the right answer to its question is unknown.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("`{utterance}`: {}", outcome.text())]
+pub struct FailedLabel {
+    /// Its question.
+    pub utterance: String,
+    /// The outcome of its program.
+    pub outcome: Outcome,
+}
+
+impl FailedLabel {
+    /// Returns the failure of a labeled program with this outcome, if it failed.
+    pub(super) fn find(utterance: &str, outcome: &Outcome) -> Option<Self> {
+        (!outcome.executes())
+            .then(|| FailedLabel { utterance: utterance.to_owned(), outcome: outcome.clone() })
+    }
 }
 
 /// A labeled example whose program the grammar cannot write.

@@ -1,5 +1,6 @@
 //! Examples as training and evaluation see them.
 
+use super::error::FailedLabel;
 use xpr_lang::{Outcome, Program};
 use xpr_parser::Question;
 
@@ -14,6 +15,13 @@ pub struct LabeledExample {
     pub program: Program,
     /// The outcome of the program.
     pub outcome: Outcome,
+}
+
+impl LabeledExample {
+    /// Returns the failure of the program, if it does not execute.
+    pub fn failure(&self) -> Option<FailedLabel> {
+        FailedLabel::find(&self.utterance, &self.outcome)
+    }
 }
 
 /// A question without a program.
@@ -56,4 +64,11 @@ pub struct TestExample {
     pub program: Option<Program>,
     /// The outcome of the labeled program.
     pub outcome: Outcome,
+}
+
+impl TestExample {
+    /// Returns the failure of the labeled program, if it does not execute.
+    pub fn failure(&self) -> Option<FailedLabel> {
+        FailedLabel::find(&self.utterance, &self.outcome)
+    }
 }

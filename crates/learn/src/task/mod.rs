@@ -5,6 +5,7 @@
 
 mod constants;
 mod coverage;
+mod data_findings;
 pub(crate) mod dataset;
 pub(crate) mod division;
 mod error;
@@ -13,8 +14,11 @@ mod grammar_record;
 mod world;
 
 pub use constants::{LearnedConstant, learned_constants};
-pub use coverage::{ConstantAccount, Coverage, CoverageError, Failure, Stage, Surveyor, VocabularyAccount};
-pub use error::{LeftOut, TaskError};
+pub use coverage::{
+    ConstantAccount, Coverage, CoverageError, EmptyLabel, Failure, Stage, Surveyor, VocabularyAccount,
+};
+pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColumn, SuggestedKey};
+pub use error::{FailedLabel, LeftOut, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
 pub use world::{DatabaseWorld, KnowledgeWorld, World};
@@ -105,6 +109,16 @@ impl Task {
         self.language().write(program, question.grammar(&self.scene), self.environment(question))
     }
 
+    /// Returns a sentence that says in English what a program for a question returns, if the language has such sentences.
+    pub fn explain(&self, program: &Program, question: &Question) -> Option<String> {
+        self.language().explain(program, question.grammar(&self.scene), self.environment(question))
+    }
+
+    /// Returns what the columns of the answer of a program are called, if its answers have columns.
+    pub fn column_names(&self, program: &Program, question: &Question) -> Option<Vec<String>> {
+        self.language().column_names(program, question.grammar(&self.scene), self.environment(question))
+    }
+
     /// Reads the text of a program for a question.
     ///
     /// # Errors
@@ -175,7 +189,7 @@ impl Task {
         /// The number of examples that share an executor, which may have to open a database.
         const CHUNK: usize = 16;
         let prepare_chunk = |examples: &[Example]| {
-            let mut executor = self.world.patient_executor()?;
+            let mut executor = self.world.label_executor()?;
             let prepared = examples.iter().map(|example| {
                 let prepared = prepare(example, &mut executor);
                 done();
@@ -201,6 +215,14 @@ impl Task {
     /// If the data cannot be opened.
     pub fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
         self.world.patient_executor()
+    }
+
+    /// Returns an executor for the programs of labels.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn label_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.world.label_executor()
     }
 
     /// Returns whether the outcome `guess` is the same answer as `gold`.

@@ -54,7 +54,7 @@ impl ExecutionEffect {
         let unlabeled: &[LabeledQuestion] =
             &questions[questions.len() - experiment.unlabeled_examples().len()..];
         let mut chooser = AnswerChooser::new(&task, success)?;
-        let mut executor = task.patient_executor()?;
+        let mut executor = task.label_executor()?;
         let mut effect = ExecutionEffect {
             reward: success.reward().name(),
             questions: unlabeled.len(),

@@ -7,7 +7,7 @@
 mod execution;
 mod text;
 
-use super::ask::QuestionAnswerer;
+use super::ask::{AnsweredQuestion, QuestionAnswerer};
 use super::training_progress::TrainingProgress;
 use super::{use_threads, with_notices, write_json};
 use crate::arguments::DemoArguments;
@@ -62,6 +62,8 @@ struct DemoAnswer {
     question: &'static str,
     /// The chosen program.
     chosen: ExecutedCandidate,
+    /// A sentence that says what the chosen program returns.
+    explanation: Option<String>,
     milliseconds: f64,
 }
 
@@ -232,10 +234,11 @@ fn ask(run: &Path) -> Result<Vec<DemoAnswer>> {
     let mut answerer = QuestionAnswerer::new(&run)?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
-        let (mut answer, milliseconds) = answerer.answer(question, run.config.eval.beam);
-        if answer.chosen < answer.candidates.len() {
-            let chosen = answer.candidates.swap_remove(answer.chosen);
-            answers.push(DemoAnswer { question, chosen, milliseconds });
+        let AnsweredQuestion { chosen, mut candidates, explanation, milliseconds, .. } =
+            answerer.answer(question, run.config.eval.beam);
+        if chosen < candidates.len() {
+            let chosen = candidates.swap_remove(chosen);
+            answers.push(DemoAnswer { question, chosen, explanation, milliseconds });
         }
     }
     Ok(answers)

@@ -123,9 +123,13 @@ fn only(one: &[bool], other: &[bool]) -> usize {
 
 pub(super) fn answers(out: &mut dyn Write, answers: &[DemoAnswer]) -> Result<()> {
     writeln!(out, "\nNew questions, answered by the parser trained with execution:")?;
-    for DemoAnswer { question, chosen, milliseconds } in answers {
+    for DemoAnswer { question, chosen, explanation, milliseconds } in answers {
         writeln!(out, "\n  {question}  ({milliseconds:.1} ms)")?;
-        writeln!(out, "    {}\n    {}", chosen.program, outcome(&chosen.outcome))?;
+        writeln!(out, "    {}", chosen.program)?;
+        if let Some(explanation) = explanation {
+            writeln!(out, "    That is: {explanation}.")?;
+        }
+        writeln!(out, "    {}", outcome(&chosen.outcome))?;
     }
     Ok(out.flush()?)
 }

@@ -5,6 +5,7 @@
 //! Literals that labeled queries need and their questions do not name are constants, which every question is offered.
 
 use super::World;
+use super::label_executor::LabelExecutor;
 use super::relevance::Relevance;
 use crate::task::constants::{constant_value, learned_constants};
 use crate::task::error::TaskError;
@@ -99,6 +100,10 @@ impl World for DatabaseWorld {
 
     fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
         self.run_within(QueryLimits::interactive())
+    }
+
+    fn label_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        Ok(Box::new(LabelExecutor::new(&self.database, &self.language)?))
     }
 
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {

@@ -2,10 +2,12 @@
 
 mod database;
 mod knowledge;
+mod label_executor;
 mod relevance;
 
 pub use database::DatabaseWorld;
 pub use knowledge::KnowledgeWorld;
+pub(in crate::task) use label_executor::LabelExecutor;
 
 use super::error::TaskError;
 use std::fmt;
@@ -33,6 +35,14 @@ pub trait World: fmt::Debug + Send + Sync {
     /// If the data cannot be opened.
     fn patient_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
         self.executor()
+    }
+
+    /// Returns an executor for the programs of labels, which people write less strictly than a parser does.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    fn label_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
+        self.patient_executor()
     }
 
     /// Returns the items of a single question, if they differ from the environment's: a database adds the values that the

@@ -1,0 +1,45 @@
+//! `xpr ask`: answers questions with a trained parser.
+
+mod answer;
+mod prompt;
+mod session;
+mod text;
+
+pub(super) use answer::{AnsweredQuestion, QuestionAnswerer};
+
+use super::write_json;
+use crate::arguments::AskArguments;
+use anyhow::{Result, bail};
+use session::Session;
+use std::io::{self, IsTerminal, Write};
+use xpr_learn::TrainedRun;
+
+/// The number of rows of an answer in text without `--all-rows`.
+const MAX_ROWS: usize = 20;
+
+pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
+    let run = TrainedRun::open(&arguments.trained.run)?;
+    let mut session = Session::new(&run, usize::from(arguments.search.beam))?;
+    let json = arguments.output.json;
+    let Some(question) = &arguments.question else {
+        if arguments.csv {
+            bail!("--csv needs a question; in a session, \\csv FILE writes the last answer");
+        }
+        return match io::stdin().is_terminal() && !json {
+            true => prompt::converse(&mut session, out, arguments.all_rows),
+            false => prompt::answer_lines(&mut session, out, json),
+        };
+    };
+    let answer = session.ask(question);
+    let Some(best) = answer.best() else { bail!("the parser found no program") };
+    if arguments.csv {
+        return text::write_csv(out, answer);
+    }
+    if json {
+        return write_json(out, answer);
+    }
+    writeln!(out, "{}", best.program)?;
+    text::write_answer(out, answer, if arguments.all_rows { usize::MAX } else { MAX_ROWS })?;
+    writeln!(out)?;
+    text::write_candidates(out, answer)
+}

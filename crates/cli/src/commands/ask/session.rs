@@ -1,0 +1,87 @@
+//! A conversation with a trained parser: questions, and commands about the last answer.
+
+use super::answer::{AnsweredQuestion, QuestionAnswerer};
+use super::text;
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use xpr_exec::sqlite::Database;
+use xpr_learn::TrainedRun;
+use xpr_run::Dataset;
+
+/// The commands of a session.
+pub(super) const HELP: &str = r"\sql         the program of the last answer
+\candidates  the other programs that the parser found, with their probabilities
+\csv FILE    writes the rows of the last answer to a file
+\schema      the tables and columns, or the names that programs use
+\help        this list
+\quit        ends the session";
+
+/// A session with the parser of a run.
+pub(super) struct Session<'r> {
+    run: &'r TrainedRun,
+    answerer: QuestionAnswerer<'r>,
+    beam: usize,
+    last: Option<AnsweredQuestion>,
+}
+
+impl<'r> Session<'r> {
+    pub(super) fn new(run: &'r TrainedRun, beam: usize) -> Result<Self> {
+        Ok(Session { run, answerer: QuestionAnswerer::new(run)?, beam, last: None })
+    }
+
+    /// Answers a question. Commands are about this answer from now on.
+    pub(super) fn ask(&mut self, question: &str) -> &AnsweredQuestion {
+        self.last.insert(self.answerer.answer(question, self.beam))
+    }
+
+    /// Executes a command, such as `\sql`. Breaks if it ends the session.
+    ///
+    /// # Errors
+    /// If there is no such command, or it cannot be executed now.
+    pub(super) fn execute(&self, command: &str, out: &mut dyn Write) -> Result<ControlFlow<()>> {
+        let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+        match (name, argument.trim()) {
+            ("\\quit" | "\\q", _) => return Ok(ControlFlow::Break(())),
+            ("\\help" | "\\h" | "\\?", _) => writeln!(out, "{HELP}")?,
+            ("\\schema", _) => self.write_schema(out)?,
+            ("\\sql", _) => {
+                let best = self.last()?.best().context("the parser found no program")?;
+                writeln!(out, "{}", best.program)?;
+            }
+            ("\\candidates", _) => text::write_candidates(out, self.last()?)?,
+            ("\\csv", "") => bail!("\\csv needs the name of a file"),
+            ("\\csv", path) => {
+                let answer = self.last()?;
+                let rows = answer.rows.as_ref().context("the last answer has no rows")?.len();
+                let file = File::create_new(Path::new(path)).with_context(|| path.to_owned())?;
+                text::write_csv(&mut BufWriter::new(file), answer).with_context(|| path.to_owned())?;
+                writeln!(out, "Wrote {rows} rows to {path}.")?;
+            }
+            _ => bail!("there is no command {name}; \\help lists them"),
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn last(&self) -> Result<&AnsweredQuestion> {
+        self.last.as_ref().context("ask a question first")
+    }
+
+    fn write_schema(&self, out: &mut dyn Write) -> Result<()> {
+        let data = &self.run.config.data;
+        if data.dataset == Dataset::Database {
+            let schema = Database::at(&data.database, &data.folder)?.schema()?;
+            for table in &schema.tables {
+                let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+                writeln!(out, "{} ({})", table.name, columns.join(", "))?;
+            }
+            return Ok(());
+        }
+        for item in self.run.task.world().environment().items() {
+            writeln!(out, "{}: {}", item.phrase, item.symbol)?;
+        }
+        Ok(())
+    }
+}

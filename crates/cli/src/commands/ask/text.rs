@@ -1,0 +1,110 @@
+//! Answers as text and as CSV.
+
+use super::answer::AnsweredQuestion;
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use xpr_exec::Outcome;
+use xpr_exec::sqlite::AnswerCell;
+
+/// The number of candidates in text; JSON has all of them.
+const MAX_CANDIDATES: usize = 8;
+/// The number of characters of a candidate's outcome in text.
+const MAX_OUTCOME_CHARS: usize = 72;
+
+/// Writes the explanation and the rows of an answer, at most `max_rows` of them.
+pub(super) fn write_answer(out: &mut dyn Write, answer: &AnsweredQuestion, max_rows: usize) -> Result<()> {
+    if let Some(explanation) = &answer.explanation {
+        writeln!(out, "That is: {explanation}.")?;
+    }
+    match (&answer.rows, &answer.columns, answer.best()) {
+        (Some(rows), Some(columns), _) => write_rows(out, columns, rows, max_rows),
+        (_, _, Some(best)) => Ok(writeln!(out, "{}", outcome_line(&best.outcome))?),
+        (_, _, None) => Ok(writeln!(out, "The parser found no program.")?),
+    }
+}
+
+/// Writes the most probable candidates.
+pub(super) fn write_candidates(out: &mut dyn Write, answer: &AnsweredQuestion) -> Result<()> {
+    writeln!(out, "{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
+    for (index, candidate) in answer.candidates.iter().enumerate().take(MAX_CANDIDATES) {
+        let mark = if index == answer.chosen { '→' } else { ' ' };
+        let outcome = shortened(&outcome_line(&candidate.outcome));
+        let probability = candidate.log_probability.exp();
+        writeln!(out, "{probability:8.4} {mark}{}\n          {outcome}", candidate.program)?;
+    }
+    Ok(())
+}
+
+/// Writes an answer on one line: cells are separated by commas, and rows by semicolons.
+pub(super) fn write_line(out: &mut dyn Write, answer: &AnsweredQuestion) -> Result<()> {
+    let line = match (&answer.rows, answer.best()) {
+        (Some(rows), _) => {
+            let row =
+                |row: &Vec<AnswerCell>| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            rows.iter().map(row).collect::<Vec<_>>().join("; ")
+        }
+        (None, Some(best)) => outcome_line(&best.outcome),
+        (None, None) => "the parser found no program".to_owned(),
+    };
+    Ok(writeln!(out, "{line}")?)
+}
+
+/// Writes all rows of an answer as CSV, with the names of the columns first. A missing value is an empty field.
+pub(super) fn write_csv(out: &mut dyn Write, answer: &AnsweredQuestion) -> Result<()> {
+    let (Some(columns), Some(rows)) = (&answer.columns, &answer.rows) else {
+        match answer.best() {
+            Some(best) => bail!("the answer has no rows: {}", outcome_line(&best.outcome)),
+            None => bail!("the parser found no program"),
+        }
+    };
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(columns).context("writing CSV")?;
+    for row in rows {
+        let cells = row.iter().map(|cell| match cell {
+            AnswerCell::Null => "",
+            AnswerCell::Number(text) | AnswerCell::Text(text) | AnswerCell::Bytes(text) => text,
+        });
+        csv.write_record(cells).context("writing CSV")?;
+    }
+    Ok(csv.flush()?)
+}
+
+/// Returns an outcome as a line of text.
+fn outcome_line(outcome: &Outcome) -> String {
+    format!("{}: {}", outcome.grade(), outcome.text())
+}
+
+/// Returns the text, cut after [`MAX_OUTCOME_CHARS`].
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_OUTCOME_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Writes rows under the names of their columns.
+fn write_rows(
+    out: &mut dyn Write,
+    columns: &[String],
+    rows: &[Vec<AnswerCell>],
+    max_rows: usize,
+) -> Result<()> {
+    let count = rows.len();
+    let mut lines: Vec<Vec<String>> = vec![columns.to_vec()];
+    lines.extend(rows.iter().take(max_rows).map(|row| row.iter().map(ToString::to_string).collect()));
+    let width = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(|column| width(column).unwrap_or(0)).collect();
+    for line in &lines {
+        let cells: Vec<String> =
+            line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        writeln!(out, "  {}", cells.join("  ").trim_end())?;
+    }
+    match count {
+        0 => Ok(writeln!(out, "  (no rows)")?),
+        1 => Ok(()),
+        _ if count > max_rows => Ok(writeln!(out, "  … {count} rows; --all-rows prints all of them")?),
+        _ => Ok(writeln!(out, "  ({count} rows)")?),
+    }
+}
