@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     let run = TrainedRun::open(&arguments.trained.run)?;
     let beam = usize::from(arguments.search.beam);
     let (answer, milliseconds) = QuestionAnswerer::new(&run)?.answer(&arguments.question, beam);
+    run.task.check_unchanged()?;
     if answer.candidates.is_empty() {
         bail!("the parser found no program");
     }

@@ -56,6 +56,7 @@ impl CheckedData {
             if start.elapsed() < time_limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         bar.finish();
+        database.check_unchanged()?;
         let vocabulary = unlabeled.as_ref().map(|unlabeled| surveyor.vocabulary(&labeled, unlabeled));
         let values = index.len();
         Ok(CheckedData { database, schema, values, labeled, unlabeled, coverage, vocabulary })

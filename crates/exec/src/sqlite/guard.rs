@@ -8,7 +8,7 @@
 //! A run is stopped after a number of steps of SQLite's machine. Steps are the same everywhere, so that a query is stopped
 //! on every machine or on none. The limits of time and memory are for what steps do not measure.
 
-use super::database::Database;
+use super::database::{Database, ReadConnection};
 use super::error::DatabaseError;
 use super::functions;
 use super::memory::Budget;
@@ -149,7 +149,7 @@ impl Meter {
 
 /// A connection on which every statement is checked and metered.
 pub(super) struct Session {
-    connection: Connection,
+    connection: ReadConnection,
     meter: Arc<Meter>,
     /// The reason why the authorizer refused the last statement, if it did.
     refusal: Arc<Mutex<Option<String>>>,
@@ -216,7 +216,8 @@ impl Session {
         while let Some(row) = rows.next().map_err(failed)? {
             each_row(row, columns)?;
         }
-        Ok(())
+        // The statement read one state of the database. If it is the first one still, so do all statements.
+        self.connection.check_unchanged().map_err(|error| Fault::Runtime(error.to_string()))
     }
 
     /// Translates an error of SQLite to the fault of the program.

@@ -85,6 +85,7 @@ impl Experiment {
         let finds = |example: &LabeledExample| {
             task.finds_something(&task.text(&example.program, &example.question), &example.outcome)
         };
+        task.check_unchanged()?;
         let by_labels = Success::from_labels(train.iter().map(finds));
         let mut experiment = Experiment {
             config,

@@ -210,4 +210,12 @@ impl Task {
     pub fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {
         self.world.finds_something(program, outcome)
     }
+
+    /// Checks that the data are still those that were opened.
+    ///
+    /// # Errors
+    /// If another program changed them.
+    pub fn check_unchanged(&self) -> Result<(), TaskError> {
+        self.world.check_unchanged()
+    }
 }
