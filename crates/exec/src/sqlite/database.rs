@@ -9,6 +9,7 @@
 //! and memory-mapped reading, where another program that truncates the file would crash this one.
 
 use super::error::DatabaseError;
+use super::guard::{Allowance, Meter, Metered};
 use super::memory;
 use super::snapshot::{self, Snapshot};
 use rusqlite::Connection;
@@ -20,8 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes of memory for opening a database and reading its schema. A hostile schema can be as large as its file.
-const OPENING_MEMORY: usize = 256 << 20;
+/// The limits of opening a database and reading its schema. A hostile schema can be as large as its file, and endless.
+pub(super) const OPENING: Allowance =
+    Allowance { steps: u64::MAX, time: Duration::from_secs(5), memory: 256 << 20 };
 /// The size of a connection's page cache in KiB.
 const PAGE_CACHE: i64 = 2048;
 /// How long to wait for a program that is writing to the database.
@@ -66,6 +68,7 @@ impl fmt::Debug for Database {
 pub(super) struct ReadConnection {
     // Dropped first.
     connection: Connection,
+    meter: Arc<Meter>,
     snapshot: Arc<Snapshot>,
 }
 
@@ -84,6 +87,16 @@ impl DerefMut for ReadConnection {
 }
 
 impl ReadConnection {
+    /// Returns the meter of the connection's statements.
+    pub(super) fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    /// Limits the time of statements that read the schema, until the returned value is dropped.
+    pub(super) fn limit_time(&self) -> Metered<'_> {
+        self.meter.start(OPENING)
+    }
+
     /// Returns an error if another program changed the database since it was opened.
     pub(super) fn check_unchanged(&self) -> Result<(), DatabaseError> {
         self.snapshot.check_unchanged()
@@ -102,7 +115,7 @@ impl Database {
             return Err(DatabaseError::EngineInUse);
         }
         let snapshot = {
-            let _budget = memory::Budget::new(OPENING_MEMORY);
+            let _budget = memory::Budget::new(OPENING.memory);
             Arc::new(Snapshot::take(&path)?)
         };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -143,14 +156,16 @@ impl Database {
 
     /// Returns a connection that has read the schema, and on which everything is off that reading does not need.
     pub(super) fn connect(&self) -> Result<ReadConnection, DatabaseError> {
-        let _budget = memory::Budget::new(OPENING_MEMORY);
-        let connection = self.snapshot.connect().and_then(|connection| {
-            restrict(&connection)?;
-            Ok(connection)
-        });
-        let connection = connection.map_err(|error| self.explain(&error))?;
+        let _budget = memory::Budget::new(OPENING.memory);
+        let connection = self.snapshot.connect().map_err(|error| self.explain(&error))?;
+        let meter = Meter::of(&connection);
+        let connection = ReadConnection { connection, meter, snapshot: Arc::clone(&self.snapshot) };
+        {
+            let _metered = connection.limit_time();
+            restrict(&connection).map_err(|error| self.explain(&error))?;
+        }
         self.check_unchanged()?;
-        Ok(ReadConnection { connection, snapshot: Arc::clone(&self.snapshot) })
+        Ok(connection)
     }
 
     /// Translates an error of SQLite to one that tells users what to do.

@@ -1,6 +1,7 @@
 //! The reasons why a database cannot be used.
 
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The reason why a database cannot be used. The message says what to do about it.
@@ -64,6 +65,17 @@ pub enum DatabaseError {
         path: PathBuf,
         /// The message of SQLite.
         message: String,
+    },
+    /// Reading the schema takes too long.
+    #[error(
+        "{path}: reading its schema takes more than {} s; the file is damaged, or made to keep its readers busy; do not \
+         use it unless you know where it is from", limit.as_secs()
+    )]
+    Endless {
+        /// The file.
+        path: PathBuf,
+        /// The time after which reading was stopped.
+        limit: Duration,
     },
     /// A journal beside the file holds what must be undone.
     #[error(

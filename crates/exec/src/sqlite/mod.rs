@@ -39,6 +39,7 @@ mod snapshot;
 mod statement;
 mod tables;
 mod values;
+mod watchdog;
 
 pub use database::Database;
 pub use denotation::{answer_rows, same_answer};

@@ -18,9 +18,10 @@
 //! a copy would take longer than many commands. SQLite's locks make each of its queries consistent, and the counter of
 //! changes in its header tells whether another program wrote between two queries. That is an error then.
 
-use super::database::LOCK_TIMEOUT;
+use super::database::{LOCK_TIMEOUT, OPENING};
 use super::error::DatabaseError;
 use super::files::READ_ONLY;
+use super::guard::Meter;
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
 use std::ffi::OsString;
@@ -241,6 +242,8 @@ impl CopyError {
 fn copy(address: &str, size: u64) -> Result<Snapshot, CopyError> {
     let mut connection = open(address)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
+    let meter = Meter::of(&connection);
+    let _metered = meter.start(OPENING);
     // The first statement begins the transaction in which all pages are read.
     connection.execute_batch("BEGIN")?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -412,6 +415,7 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> DatabaseError {
         Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path },
         Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path, message },
         Some(ErrorCode::PermissionDenied) => DatabaseError::Permission { path },
+        Some(ErrorCode::OperationInterrupted) => DatabaseError::Endless { path, limit: OPENING.time },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
         // A program that crashed left a journal. To roll it back would be a write.
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {

@@ -65,8 +65,10 @@ impl Database {
     /// If the database is damaged or has no tables, or if `progress` stops the reading.
     pub fn schema_with_progress(&self, progress: &mut ProgressCallback<'_>) -> Result<Schema, DatabaseError> {
         let connection = self.connect()?;
-        let (mut schema, declarations) =
-            declared_schema(&connection).map_err(|error| self.explain(&error))?;
+        let (mut schema, declarations) = {
+            let _metered = connection.limit_time();
+            declared_schema(&connection).map_err(|error| self.explain(&error))?
+        };
         if schema.tables.is_empty() {
             return Err(DatabaseError::NoTables { path: self.path().to_owned() });
         }
