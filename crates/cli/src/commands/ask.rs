@@ -1,6 +1,6 @@
 //! `xpr ask`: answers a question with a trained parser.
 
-use super::write_json;
+use super::{write_json, write_notes};
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -9,9 +9,11 @@ use std::time::Instant;
 use xpr_exec::Outcome;
 use xpr_exec::sqlite::answer_rows;
 use xpr_learn::inference::{Answer, AnswerChooser, Reranked};
+use xpr_learn::task::check_length;
 use xpr_learn::{Task, TrainedRun};
 use xpr_parser::Parser;
 use xpr_run::ExecutedCandidate;
+use xpr_text::tokenize;
 
 /// The number of rows of an answer in text; JSON has all of them.
 const MAX_ROWS: usize = 20;
@@ -31,12 +33,22 @@ struct AnswerRecord {
 }
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
+    check_length(&arguments.question)?;
+    if tokenize(&arguments.question).is_empty() {
+        bail!("the question has no words");
+    }
     let run = TrainedRun::open(&arguments.trained.run)?;
+    write_notes(run.notes.iter().cloned());
     let beam = usize::from(arguments.search.beam);
     let (answer, milliseconds) = QuestionAnswerer::new(&run)?.answer(&arguments.question, beam);
     run.task.check_unchanged()?;
     if answer.candidates.is_empty() {
         bail!("the parser found no program");
+    }
+    if !tokenize(&arguments.question).iter().any(|word| run.task.vocabulary().knows(word)) {
+        write_notes([
+            "the parser has never seen a word of this question, so its answer is a guess".to_owned()
+        ]);
     }
     let record = AnswerRecord {
         question: arguments.question.clone(),

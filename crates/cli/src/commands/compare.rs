@@ -1,6 +1,6 @@
 //! `xpr compare`: compares experiments on held-out training questions.
 
-use super::cells::{check_failed, train_cells};
+use super::cells::{check_data, check_failed, train_cells};
 use super::{read_settings, write_json, write_notes};
 use crate::arguments::{CompareArguments, HeldOutFrom};
 use anyhow::{Context, Result};
@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
     for run in &plan.runs {
         run.check_recorded(folder)?;
     }
+    check_data(plan.runs.iter().map(|run| &run.cell), folder, &arguments.training)?;
     let unfinished: Vec<&Cell> = plan
         .runs
         .iter()

@@ -1,6 +1,6 @@
 //! `xpr sweep`: trains a grid of experiments in parallel processes.
 
-use super::cells::{check_failed, percent, train_cells};
+use super::cells::{check_data, check_failed, percent, train_cells};
 use super::write_json;
 use crate::arguments::SweepArguments;
 use crate::table;
@@ -32,6 +32,7 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
         return list(&sweep, out);
     }
     let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
+    check_data(&sweep.cells, folder, &arguments.training)?;
     let unfinished = unfinished_cells(&sweep, folder);
     let failed = train_cells(&unfinished, folder, &arguments.training)?;
     let results: Vec<CellResult<'_>> =

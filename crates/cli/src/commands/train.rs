@@ -36,7 +36,7 @@ fn start(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
 
 /// Opens the run folder, and returns the settings stored in it. The data may have moved since.
 fn resume(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
-    let folder = RunFolder::open(&arguments.out)?;
+    let folder = RunFolder::open_locked(&arguments.out)?;
     let mut config = Config::read(Some(&folder.path(RunFile::Config)), &[])?.config;
     let paths = &arguments.experiment.paths;
     find_data(&mut config, paths.data.as_deref());

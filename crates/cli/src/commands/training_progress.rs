@@ -90,6 +90,12 @@ impl Observer for TrainingProgress {
         self.start_parser(&format!("member {member} of {of} of the ensemble, on the labels only"));
     }
 
+    fn note(&mut self, message: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(io::stderr(), "note: {message}");
+        });
+    }
+
     fn student(&mut self) {
         self.start_parser("the parser that learns from the ensemble");
     }

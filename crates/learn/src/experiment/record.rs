@@ -23,7 +23,7 @@ pub(super) fn record_evaluation(
     task.check_unchanged()?;
     folder.write_json_lines(RunFile::Predictions, &predictions)?;
     record_more(&evaluation)?;
-    folder.write_json(RunFile::Evaluation, &evaluation)?;
+    folder.finish(&evaluation)?;
     Ok(evaluation)
 }
 
