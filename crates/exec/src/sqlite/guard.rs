@@ -28,7 +28,7 @@ const STEPS_A_CHARGE: u64 = 200;
 
 /// The functions that queries can use. They do bounded work, have no effect and depend on their arguments only. `like`,
 /// `glob`, `instr` and the trims are replaced (`functions.rs`).
-const FUNCTIONS: [&str; 48] = [
+const FUNCTIONS: [&str; 49] = [
     "abs",
     "avg",
     "ceil",
@@ -61,6 +61,7 @@ const FUNCTIONS: [&str; 48] = [
     "nth_value",
     "ntile",
     "nullif",
+    "octet_length",
     "percent_rank",
     "pow",
     "power",
