@@ -1,6 +1,7 @@
 //! `xpr ask`: answers a question with a trained parser.
 
 use super::{write_json, write_notes};
+use crate::NothingFound;
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -57,9 +58,14 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         candidates: answer.candidates,
     };
     if arguments.output.json {
-        return write_json(out, &record);
+        write_json(out, &record)?;
+    } else {
+        write_answer(out, &record, run.task.language().name() == "sql")?;
     }
-    write_answer(out, &record, run.task.language().name() == "sql")
+    match record.candidates[record.chosen].outcome.executes() {
+        true => Ok(()),
+        false => Err(NothingFound.into()),
+    }
 }
 
 /// Answers questions with the parser of a run.

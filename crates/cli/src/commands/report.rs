@@ -2,6 +2,7 @@
 
 use super::write_json;
 use crate::arguments::ReportArguments;
+use crate::printer::printable;
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +24,8 @@ pub(crate) fn run(arguments: &ReportArguments, out: &mut dyn Write) -> Result<()
                 is_printed = true;
             }
             Some(path) => {
-                write_output(path, text().as_bytes()).with_context(|| path.display().to_string())?;
+                let text = printable(&text()).into_owned();
+                write_output(path, text.as_bytes()).with_context(|| path.display().to_string())?;
             }
             None => {}
         }

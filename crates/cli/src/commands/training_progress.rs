@@ -1,6 +1,7 @@
 //! The progress of training: a bar on a terminal, lines elsewhere.
 
 use crate::duration::brief;
+use crate::printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -55,7 +56,7 @@ impl TrainingProgress {
     /// Announces the training of another parser, whose steps count from the first.
     fn start_parser(&mut self, what: &str) {
         self.bar.suspend(|| {
-            let _ = writeln!(io::stderr(), "{what}");
+            let _ = writeln!(printer::stderr(), "{what}");
         });
         self.bar.reset();
         (self.last_step, self.seconds_per_step, self.loss) = (Instant::now(), f64::NAN, f64::NAN);
@@ -77,7 +78,7 @@ impl Observer for TrainingProgress {
             self.last_line = Instant::now();
             let left = brief(Duration::from_secs_f64(self.seconds_per_step * (steps - report.step) as f64));
             let _ = writeln!(
-                io::stderr(),
+                printer::stderr(),
                 "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left} left",
                 report.step,
                 self.loss,
@@ -92,7 +93,7 @@ impl Observer for TrainingProgress {
 
     fn note(&mut self, message: &str) {
         self.bar.suspend(|| {
-            let _ = writeln!(io::stderr(), "note: {message}");
+            let _ = writeln!(printer::stderr(), "note: {message}");
         });
     }
 
@@ -101,7 +102,7 @@ impl Observer for TrainingProgress {
     }
 
     fn resumed(&mut self, step: usize) {
-        let _ = writeln!(io::stderr(), "resuming after step {step}");
+        let _ = writeln!(printer::stderr(), "resuming after step {step}");
     }
 }
 
@@ -127,7 +128,7 @@ fn write_experiment(experiment: &Experiment, name: &str) {
         let more = left_out.len() - MAX_LEFT_OUT;
         lines.push(format!("left out: {more} more; `xpr data check` lists them with reasons"));
     }
-    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+    let _ = writeln!(printer::stderr(), "{}", lines.join("\n"));
 }
 
 /// Returns what a step reports about unlabeled questions.
