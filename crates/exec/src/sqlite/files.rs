@@ -4,6 +4,8 @@
 //! abandoned. [`READ_ONLY`] is SQLite's own access to files without that. Files are opened for reading if they exist, and
 //! nothing is deleted. It holds whatever another program does to the files at that moment, which a look at the folder
 //! before opening the database could not promise.
+//!
+//! It has no clock either, so that the answer to a query depends on the database only: `date('now')` is NULL.
 
 use rusqlite::ffi;
 use std::ffi::{CStr, c_char, c_int};
@@ -15,7 +17,7 @@ const NAME: &CStr = c"xpr-read-only";
 /// Makes [`READ_ONLY`] known to SQLite. Returns whether that succeeded.
 pub(super) fn register() -> bool {
     // SAFETY: SQLite's own methods live as long as the process, and so does the copy, which is never freed. The copy
-    // differs in its name and in two methods with the required signatures.
+    // differs in its name and in some methods with the required signatures.
     unsafe {
         let original = ffi::sqlite3_vfs_find(std::ptr::null());
         if original.is_null() {
@@ -26,6 +28,8 @@ pub(super) fn register() -> bool {
         methods.zName = NAME.as_ptr();
         methods.xOpen = Some(open_existing);
         methods.xDelete = Some(refuse_to_delete);
+        methods.xCurrentTime = Some(no_time);
+        methods.xCurrentTimeInt64 = Some(no_whole_time);
         ffi::sqlite3_vfs_register(Box::leak(Box::new(methods)), 0) == ffi::SQLITE_OK
     }
 }
@@ -58,4 +62,12 @@ unsafe extern "C" fn open_existing(
 
 unsafe extern "C" fn refuse_to_delete(_: *mut ffi::sqlite3_vfs, _: *const c_char, _: c_int) -> c_int {
     ffi::SQLITE_IOERR_DELETE
+}
+
+unsafe extern "C" fn no_time(_: *mut ffi::sqlite3_vfs, _: *mut f64) -> c_int {
+    ffi::SQLITE_ERROR
+}
+
+unsafe extern "C" fn no_whole_time(_: *mut ffi::sqlite3_vfs, _: *mut ffi::sqlite3_int64) -> c_int {
+    ffi::SQLITE_ERROR
 }

@@ -95,10 +95,11 @@ impl Snapshot {
     pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
         match self {
             Snapshot::Memory(content) => {
-                let connection = Connection::open_in_memory_with_flags(
+                let connection = Connection::open_in_memory_with_flags_and_vfs(
                     OpenFlags::SQLITE_OPEN_READ_WRITE
                         | OpenFlags::SQLITE_OPEN_NO_MUTEX
                         | OpenFlags::SQLITE_OPEN_EXRESCODE,
+                    READ_ONLY,
                 )?;
                 let size = content.len() as i64;
                 // SAFETY: every connection is in a `ReadConnection`, which keeps the content. A read-only database is not
