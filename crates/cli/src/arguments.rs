@@ -14,7 +14,12 @@ Examples:
   xpr train music/xpr.toml --out music/run
   xpr ask music/run \"which albums have more than ten songs\"
 
-`xpr COMMAND --help` shows examples of each command.")]
+`xpr COMMAND --help` shows examples of each command.
+
+Exit status:
+  0  success
+  1  nothing was found: the query of `xpr ask` fails, or no query of `xpr data check` runs
+  2  an error, with a message on standard error")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

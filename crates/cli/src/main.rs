@@ -6,28 +6,40 @@
 mod arguments;
 mod commands;
 mod duration;
+mod printer;
 mod table;
 
 use anyhow::Result;
 use arguments::{Arguments, BenchCommand, Command, DataCommand, ImportCommand};
 use clap::Parser;
+use printer::Printer;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+
+/// The result of a command that worked, and found nothing: the query that answers a question fails, or no labeled query runs.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing was found")]
+struct NothingFound;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let stdout = io::stdout();
-    let mut out = BufWriter::with_capacity(1 << 16, stdout.lock());
+    let mut out = Printer(BufWriter::with_capacity(1 << 16, stdout.lock()));
     let result = run(arguments, &mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
+        // The output says what was not found.
+        Err(error) if error.is::<NothingFound>() => match out.flush() {
+            Ok(()) => ExitCode::from(1),
+            Err(_) => ExitCode::from(2),
+        },
         // The reader of a pipe, such as `head`, closed it: not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Output so far comes before the error.
             let _ = out.flush();
-            let _ = writeln!(io::stderr(), "error: {}", with_causes(&error));
-            ExitCode::FAILURE
+            let _ = writeln!(printer::stderr(), "error: {}", with_causes(&error));
+            ExitCode::from(2)
         }
     }
 }

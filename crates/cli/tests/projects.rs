@@ -362,3 +362,56 @@ fn answers_have_sentences_and_columns_and_sessions_have_commands() {
     assert_eq!((&evaluated["examples"], &evaluated["accuracy"]), (&2.into(), &1.0.into()));
     assert_eq!(fs::read(folder.path().join("run/evaluation.json")).unwrap(), before);
 }
+
+/// Issue 18: names and texts of a database reached the terminal as they are.
+#[test]
+fn no_output_has_characters_that_a_terminal_obeys() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("evil\u{1b}[31m\u{202e}.db")).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE \"al\u{1b}]0;x\u{7}bum\" (id INTEGER PRIMARY KEY, \"ti\u{202e}tle\" TEXT);
+             INSERT INTO \"al\u{1b}]0;x\u{7}bum\" VALUES (1, 'red\u{1b}[31m'), (2, 'blue\u{2066}');",
+        )
+        .unwrap();
+    let pairs = "how many \u{1b}[2J are there\tSELECT count(*) FROM \"al\u{1b}]0;x\u{7}bum\"\n\
+                 which \u{202e} titles\tSELECT \"ti\u{202e}tle\" FROM \"al\u{1b}]0;x\u{7}bum\"\n\
+                 what fails \u{9b}\tSELECT \u{9b}nothing FROM \"al\u{1b}]0;x\u{7}bum\"\n";
+    fs::write(folder.path().join("pairs\u{1b}.tsv"), pairs).unwrap();
+    let address = "sqlite:evil\u{1b}[31m\u{202e}.db";
+    let data = ["--db", address, "--labeled", "pairs\u{1b}.tsv"];
+    let mut commands = vec![
+        ["data", "check"].iter().chain(&data).copied().collect::<Vec<_>>(),
+        ["data", "check", "--json"].iter().chain(&data).copied().collect(),
+        ["init", "--out", "project"].iter().chain(&data).copied().collect(),
+        vec!["train", "project/xpr.toml", "--out", "run\u{1b}", "--set", "train.steps=1"],
+        vec!["ask", "run\u{1b}", "how many \u{1b}[2J are there"],
+        vec!["ask", "run\u{1b}", "which titles", "--json"],
+        vec!["report", "run\u{1b}"],
+        vec!["report", "run\u{1b}", "--html", "-"],
+        vec!["ask", "no\u{1b}run", "how many"],
+        vec!["data", "check", "--db", "sqlite:no\u{1b}.db", "--labeled", "x"],
+    ];
+    commands.push(vec!["report", "no\u{1b}run"]);
+    for arguments in commands {
+        let output = xpr(folder.path(), &arguments);
+        for text in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8(text.clone()).unwrap();
+            let is_obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+            assert!(!text.contains(is_obeyed), "{arguments:?}: {text:?}");
+            assert!(!text.contains(['\u{202e}', '\u{2066}']), "{arguments:?}: {text:?}");
+        }
+    }
+}
+
+/// Issue 18: a command that finds nothing succeeded.
+#[test]
+fn exit_codes_tell_success_from_nothing_and_errors() {
+    let folder = folder();
+    fs::write(folder.path().join("none.tsv"), "what\tSELECT nothing FROM album\n").unwrap();
+    let check = |pairs: &str| {
+        let arguments = ["data", "check", "--db", "sqlite:music.db", "--labeled", pairs];
+        xpr(folder.path(), &arguments).status.code()
+    };
+    assert_eq!([check("pairs.tsv"), check("none.tsv"), check("missing.tsv")], [Some(0), Some(1), Some(2)]);
+}

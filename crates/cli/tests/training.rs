@@ -25,8 +25,6 @@ fn a_trained_parser_answers_the_questions_it_was_trained_on() {
     let answer: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap();
     let chosen = answer["chosen"].as_u64().unwrap() as usize;
     assert_eq!(answer["candidates"][chosen]["outcome"], "value\t(list (time 14 0))");
-    // An empty question has an answer too.
-    succeed(&mut command(&["ask", &run, ""]));
 
     let evaluated = succeed(&mut command(&["eval", &run, "--json"]));
     assert_eq!(evaluated.stdout, trained.stdout, "the stored weights evaluate as the trained ones did");
@@ -57,6 +55,8 @@ fn a_run_with_a_damaged_file_is_refused() {
     let calendar = SmallCalendar::new();
     succeed(&mut calendar.train("run", &["train.steps=2"]));
     let (run, path) = (calendar.argument("run"), calendar.path("run"));
+    // These checks hold also for runs of earlier versions, which have no manifest.
+    fs::remove_file(path.join("manifest.json")).unwrap();
     let model = fs::read(path.join("model.safetensors")).unwrap();
     for (file, content, expected) in [
         ("model.safetensors", &model[..model.len() / 2], "damaged"),

@@ -1,6 +1,6 @@
 //! Word vectors in the text format of GloVe: each line has a word and its numbers, separated by spaces.
 
-use crate::{DataError, LineError, text_file, write_file_with};
+use crate::{DataError, LineError, text_file, write_output_with};
 use rustc_hash::FxHashMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -72,7 +72,7 @@ impl Embeddings {
         path: &Path,
         vectors: impl IntoIterator<Item = (&'a str, &'a [f32])>,
     ) -> Result<(), DataError> {
-        let written = write_file_with(path, |file| {
+        let written = write_output_with(path, |file| {
             let mut file = BufWriter::with_capacity(1 << 20, file);
             for (word, vector) in vectors {
                 file.write_all(word.as_bytes())?;

@@ -10,7 +10,7 @@
 //! - [`Embeddings`] are word vectors in the text format of GloVe.
 //! - [`read_lexicon`] reads the phrases of properties, types and values from the grammar files of SEMPRE.
 //! - [`read_text`] reads a text file, whatever program wrote it.
-//! - [`write_file`] writes a file completely or not at all.
+//! - [`write_file`] writes a file completely or not at all, and [`write_output`] one that a user named.
 //!
 //! ```
 //! use xpr_data::read_lexicon;
@@ -34,7 +34,7 @@ mod text2sql;
 mod text_file;
 pub mod unlabeled;
 
-pub use atomic::{write_file, write_file_with};
+pub use atomic::{write_file, write_file_with, write_output, write_output_with};
 pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
 pub use labeled::{LabeledQuestion, Split};

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use support::TestDatabase;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
+use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 
 /// The database of the statements.
@@ -258,6 +258,79 @@ fn damaged_files_are_errors() {
         try_it(&bytes);
     }
     assert!(opened > 20, "only {opened} could be opened, so the damage is too coarse to test queries");
+}
+
+/// Turns a page of a database into an inner page of a table, all of whose children are the same page.
+fn write_inner_page(bytes: &mut [u8], page: usize, child: usize) {
+    const SIZE: usize = 4096;
+    let start = if page == 1 { 100 } else { 0 };
+    let page = &mut bytes[(page - 1) * SIZE..page * SIZE];
+    page[start..].fill(0);
+    let cells = 500;
+    page[start] = 5;
+    page[start + 3..start + 5].copy_from_slice(&(cells as u16).to_be_bytes());
+    page[start + 5..start + 7].copy_from_slice(&((SIZE - 5 * cells) as u16).to_be_bytes());
+    page[start + 8..start + 12].copy_from_slice(&(child as u32).to_be_bytes());
+    for cell in 0..cells {
+        let at = SIZE - 5 * (cell + 1);
+        page[at..at + 4].copy_from_slice(&(child as u32).to_be_bytes());
+        page[at + 4] = 1;
+        let pointer = start + 12 + 2 * cell;
+        page[pointer..pointer + 2].copy_from_slice(&(at as u16).to_be_bytes());
+    }
+}
+
+/// A table whose pages contain each other: counting its rows is a single step of SQLite's machine, and never ends.
+#[test]
+fn a_step_that_never_ends_is_interrupted() {
+    let test = TestDatabase::new(
+        "PRAGMA page_size = 4096; CREATE TABLE t (a); CREATE TABLE p3 (a); CREATE TABLE p4 (a); CREATE TABLE p5 (a);
+         CREATE TABLE p6 (a); INSERT INTO p6 VALUES (1);",
+    );
+    let mut bytes = std::fs::read(test.path()).unwrap();
+    for page in 2..6 {
+        write_inner_page(&mut bytes, page, page + 1);
+    }
+    std::fs::write(test.path(), bytes).unwrap();
+    let before = test.fingerprint();
+    let mut runner = test.runner(QueryLimits::default());
+    let stopped = Outcome::Timeout("stopped: more time than allowed".to_owned());
+    assert_eq!(runner.execute("SELECT count(*) FROM t"), stopped);
+    assert_eq!(runner.execute("SELECT count(*) FROM p6"), Outcome::Value("(bag (1))".to_owned()));
+    assert_eq!(test.fingerprint(), before);
+}
+
+/// A schema whose pages contain each other, with a row that SQLite accepts any number of times.
+#[test]
+fn a_schema_that_never_ends_is_interrupted() {
+    let test = TestDatabase::new(
+        "PRAGMA page_size = 4096; CREATE TABLE t (a UNIQUE); CREATE TABLE p4 (a); CREATE TABLE p5 (a);
+         CREATE TABLE p6 (a); CREATE TABLE p7 (a); CREATE TABLE p8 (a);",
+    );
+    let mut bytes = std::fs::read(test.path()).unwrap();
+    // Rows of the schema are cells of the first page: the table, its index and the others.
+    for (page, cell) in [(7, 0), (8, 1)] {
+        let (first, rest) = bytes.split_at_mut(4096);
+        let leaf = &mut rest[(page - 2) * 4096..(page - 1) * 4096];
+        leaf.copy_from_slice(first);
+        let pointer = [first[108 + 2 * cell], first[109 + 2 * cell]];
+        leaf[..12].fill(0);
+        leaf[0] = 13;
+        leaf[3..5].copy_from_slice(&1u16.to_be_bytes());
+        leaf[5..7].copy_from_slice(&first[105..107]);
+        leaf[8..10].copy_from_slice(&pointer);
+    }
+    for page in [4, 5, 6] {
+        write_inner_page(&mut bytes, page, if page == 6 { 8 } else { page + 1 });
+    }
+    write_inner_page(&mut bytes, 1, 4);
+    // The first child is the table itself.
+    bytes[4096 - 5..4096 - 1].copy_from_slice(&7u32.to_be_bytes());
+    std::fs::write(test.path(), bytes).unwrap();
+    let before = test.fingerprint();
+    let error = Database::open(test.path()).map(|_| ()).unwrap_err();
+    assert!(matches!(error, DatabaseError::Endless { .. }), "{error}");
+    assert_eq!(test.fingerprint(), before);
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use support::{TestDatabase, data_folder};
 use xpr_exec::sqlite::{Database, DatabaseError, ValueCandidate, ValueIndex, ValueLimits};
-use xpr_lang::sql::Schema;
+use xpr_lang::sql::{ColumnType, Schema, TableId};
 
 fn index(database: &Database, limits: ValueLimits) -> (Schema, ValueIndex) {
     let schema = database.schema().unwrap();
@@ -33,6 +33,35 @@ const CITIES: &str = "
     INSERT INTO city VALUES ('New York', 'New York', 3, '1624-05-20', NULL), ('York', 'Maine', 1, '1652-11-22', 'a'),
         ('St. Louis', 'Missouri', 2, '1764-02-14', 'Lakes'), ('Mississippi City', 'Mississippi', 1, NULL, '734');
 ";
+
+/// Issue 18: a photo in one row hid all values of its table.
+#[test]
+fn a_cell_that_is_too_large_hides_no_other() {
+    let test = TestDatabase::new(
+        "CREATE TABLE person (photo BLOB, name TEXT, city_id INT, story TEXT);
+         CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT);
+         INSERT INTO person VALUES (zeroblob(300000), 'Ada', 1, 'short'), (x'00', 'Grace', 2, hex(zeroblob(200000))),
+             (NULL, 'Mary', 2, 'tall');
+         INSERT INTO city VALUES (1, 'Lund'), (2, 'Oslo');",
+    );
+    let (schema, index) = index(&test.open(), ValueLimits::default());
+    for (question, expected) in [
+        ("ada", "Case Cell Ada 0..1 person.name"),
+        ("grace", "Case Cell Grace 0..1 person.name"),
+        ("mary", "Case Cell Mary 0..1 person.name"),
+        ("tall", "Exact Cell tall 0..1 person.story"),
+    ] {
+        let found: Vec<String> =
+            index.candidates(question).iter().map(|candidate| line(&schema, candidate)).collect();
+        assert_eq!(found, [expected], "{question}");
+    }
+    assert_eq!(index.incomplete_columns(), []);
+    assert_eq!(index.tables_with_oversized_cells(), [TableId(0)]);
+    // The types and keys of the table are known too.
+    let types: Vec<ColumnType> = schema.tables[0].columns.iter().map(|column| column.ty).collect();
+    assert_eq!(types, [ColumnType::Other, ColumnType::Text, ColumnType::Number, ColumnType::Text]);
+    assert_eq!(schema.tables[0].foreign_keys.len(), 1);
+}
 
 #[test]
 fn words_of_a_question_find_values() {

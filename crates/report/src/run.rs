@@ -9,10 +9,10 @@ use crate::metrics::StepMetrics;
 use crate::prediction;
 use crate::settings::Settings;
 use serde::de::DeserializeOwned;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use xpr_run::{Evaluation, Prediction, RunFile, RunFolder, UnlabeledQuestions};
+use xpr_run::{Evaluation, Manifest, Prediction, RunError, RunFile, RunFolder, UnlabeledQuestions};
 
 /// A run, as it is read from its folder.
 #[derive(Clone, Debug)]
@@ -72,13 +72,23 @@ impl LoadedRun {
     /// If its settings cannot be read.
     fn read(folder: &RunFolder) -> Result<LoadedRun, ReportError> {
         let settings = Settings::read(folder)?;
-        let mut files = RunFiles { folder, missing: Vec::new(), messages: Vec::new() };
+        let mut files = RunFiles::new(folder);
         let mut evaluation: Option<Evaluation> = files.read_json(RunFile::Evaluation);
-        if evaluation.is_some_and(|evaluation| evaluation.examples == 0) {
-            files.add_message(RunFile::Evaluation, "the parser was evaluated on no questions");
-            evaluation = None;
+        let mut predictions = files.read_json_lines(RunFile::Predictions);
+        if let Some(found) = &evaluation {
+            let count = predictions.len();
+            if !are_shares(found) {
+                files.add_message(RunFile::Evaluation, "it has a share that is not from 0 to 1");
+                evaluation = None;
+            } else if found.examples == 0 {
+                files.add_message(RunFile::Evaluation, "the parser was evaluated on no questions");
+                evaluation = None;
+            } else if count > 0 && count != found.examples {
+                let message = format!("it has {count} predictions for {} questions", found.examples);
+                files.add_message(RunFile::Predictions, &message);
+                predictions.clear();
+            }
         }
-        let predictions = files.read_json_lines(RunFile::Predictions);
         let steps = files.read_json_lines(RunFile::Metrics);
         let has_unlabeled = folder.has(RunFile::Unlabeled);
         let unlabeled = has_unlabeled.then(|| files.read_json(RunFile::Unlabeled)).flatten();
@@ -99,7 +109,7 @@ impl LoadedRun {
 /// # Errors
 /// If there are none, or the file is damaged.
 pub(crate) fn read_predictions(folder: &RunFolder) -> Result<Vec<Prediction>, ReportError> {
-    let mut files = RunFiles { folder, missing: Vec::new(), messages: Vec::new() };
+    let mut files = RunFiles::new(folder);
     let predictions = files.read_json_lines(RunFile::Predictions);
     if predictions.is_empty() {
         let message = files.problems().into_iter().next().unwrap_or("there are no predictions".to_owned());
@@ -120,31 +130,37 @@ fn name_of(folder: &Path) -> String {
 /// The files of a run, and what is wrong with those that were read.
 struct RunFiles<'a> {
     folder: &'a RunFolder,
+    /// The manifest of the run. Runs of earlier versions and unfinished ones have none.
+    manifest: Option<Manifest>,
     missing: Vec<&'static str>,
     messages: Vec<String>,
 }
 
-impl RunFiles<'_> {
+impl<'a> RunFiles<'a> {
+    fn new(folder: &'a RunFolder) -> Self {
+        let mut files = RunFiles { folder, manifest: None, missing: Vec::new(), messages: Vec::new() };
+        match Manifest::read(folder) {
+            Ok(manifest) => files.manifest = manifest,
+            Err(error) => files.add_message(RunFile::Manifest, &without_path(&error)),
+        }
+        files
+    }
+
     fn read_json<T: DeserializeOwned>(&mut self, file: RunFile) -> Option<T> {
-        let content = self.open(file)?;
-        let value = serde_json::from_reader(BufReader::new(content));
+        let content = self.read(file)?;
+        let value = serde_json::from_slice(&content);
         value.map_err(|error| self.add_message(file, &error.to_string())).ok()
     }
 
     /// Reads a file with one JSON value on a line. Returns nothing if any line is damaged.
     fn read_json_lines<T: DeserializeOwned>(&mut self, file: RunFile) -> Vec<T> {
-        let Some(content) = self.open(file) else { return vec![] };
+        let Some(content) = self.read(file) else { return vec![] };
         let mut values = Vec::new();
-        for (index, line) in BufReader::new(content).lines().enumerate() {
-            let line = match line {
-                Ok(line) if line.trim().is_empty() => continue,
-                Ok(line) => line,
-                Err(error) => {
-                    self.add_message(file, &error.to_string());
-                    return vec![];
-                }
-            };
-            match serde_json::from_str(&line) {
+        for (index, line) in content.split(|byte| *byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match serde_json::from_slice(line) {
                 Ok(value) => values.push(value),
                 Err(error) => {
                     let message = format!("{}, line {}: {}", file.name(), index + 1, reason(&error));
@@ -156,13 +172,28 @@ impl RunFiles<'_> {
         values
     }
 
-    fn open(&mut self, file: RunFile) -> Option<File> {
-        match File::open(self.folder.path(file)) {
-            Ok(content) => return Some(content),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.missing.push(file.name()),
-            Err(error) => self.add_message(file, &error.to_string()),
+    /// Returns the content of a file, if it is the one that training wrote.
+    fn read(&mut self, file: RunFile) -> Option<Vec<u8>> {
+        let path = self.folder.path(file);
+        match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.missing.push(file.name());
+                return None;
+            }
+            // Opening a pipe would wait for somebody who writes to it.
+            Ok(found) if !found.is_file() => {
+                self.add_message(file, "this is not a regular file");
+                return None;
+            }
+            _ => {}
         }
-        None
+        match self.folder.read_checked(file, self.manifest.as_ref()) {
+            Ok(content) => Some(content),
+            Err(error) => {
+                self.add_message(file, &without_path(&error));
+                None
+            }
+        }
     }
 
     fn add_message(&mut self, file: RunFile, message: &str) {
@@ -177,6 +208,21 @@ impl RunFiles<'_> {
             [files @ .., last] => Some(format!("{} and {last} are missing", files.join(", "))),
         };
         missing.into_iter().chain(self.messages).collect()
+    }
+}
+
+/// Returns whether the shares of an evaluation can be such.
+fn are_shares(evaluation: &Evaluation) -> bool {
+    let Evaluation { accuracy, accuracy_of_best, exact, in_beam, executable, .. } = *evaluation;
+    [accuracy, accuracy_of_best, exact, in_beam, executable].iter().all(|share| (0.0..=1.0).contains(share))
+}
+
+/// Returns what is wrong with a file, without its path.
+fn without_path(error: &RunError) -> String {
+    match error {
+        RunError::File { source, .. } => source.to_string(),
+        RunError::Content { message, .. } => message.clone(),
+        error => error.to_string(),
     }
 }
 

@@ -14,6 +14,11 @@ pub fn fingerprint<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns the first 16 hexadecimal digits of the SHA-256 of some bytes.
+pub fn fingerprint_bytes(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

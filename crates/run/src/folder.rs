@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! config.toml             every setting of the experiment
+//! data.json               fingerprints of the data the run is trained on
 //! grammar.json            the rules and items the model was made for
 //! vocabulary.json         its words
 //! checkpoint.safetensors  weights, optimiser moments and step: what resuming needs
@@ -11,6 +12,7 @@
 //! channel.json            the noisy channel, if the run re-ranks with it
 //! predictions.jsonl       a line for every test question
 //! card.md                 the model card
+//! manifest.json           a checksum of every file of a finished run
 //! evaluation.json         how often it is right; written last, so a run that has it is finished
 //! lock                    held while a process trains in the folder
 //! progress.json           how far training is; removed when the run is finished
@@ -18,16 +20,26 @@
 //! tuning/                 a run for each weight that `--tune` tried
 //! ```
 
+use crate::Manifest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// An error about a run folder.
 #[derive(Debug, Error)]
 pub enum RunError {
+    /// The folder holds a checkpoint, but no settings that say whose.
+    #[error(
+        "{0} holds the checkpoint of a run whose config.toml is gone; restore it, or name another folder"
+    )]
+    Leftover(PathBuf),
+    /// The lock of a folder is not a regular file.
+    #[error("{0} is not a regular file; remove it if no process is training in the folder")]
+    Lock(PathBuf),
     /// The folder already holds a run.
     #[error("{0} already holds a run; resume it with --resume, or name another folder")]
     Exists(PathBuf),
@@ -60,6 +72,8 @@ pub enum RunError {
 pub enum RunFile {
     /// Every setting of the experiment. A folder that has it holds a run.
     Config,
+    /// Fingerprints of the data the run is trained on.
+    Data,
     /// The rules and items the model was made for.
     Grammar,
     /// The words of the model.
@@ -78,6 +92,8 @@ pub enum RunFile {
     Predictions,
     /// The model card.
     Card,
+    /// The [`Manifest`] of a finished run.
+    Manifest,
     /// The [`Evaluation`](crate::Evaluation). It is written last: a run that has it is finished.
     Evaluation,
     /// The file that is locked while a process trains in the folder.
@@ -91,6 +107,7 @@ impl RunFile {
     pub fn name(self) -> &'static str {
         match self {
             RunFile::Config => "config.toml",
+            RunFile::Data => "data.json",
             RunFile::Grammar => "grammar.json",
             RunFile::Vocabulary => "vocabulary.json",
             RunFile::Checkpoint => "checkpoint.safetensors",
@@ -100,6 +117,7 @@ impl RunFile {
             RunFile::NoisyChannel => "channel.json",
             RunFile::Predictions => "predictions.jsonl",
             RunFile::Card => "card.md",
+            RunFile::Manifest => "manifest.json",
             RunFile::Evaluation => "evaluation.json",
             RunFile::Lock => "lock",
             RunFile::Progress => "progress.json",
@@ -111,19 +129,26 @@ impl RunFile {
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     folder: PathBuf,
+    /// The lock, if this value or one it was cloned from holds it.
+    lock: Option<Arc<File>>,
 }
 
 impl RunFolder {
-    /// Creates the folder of a new run, with its parents.
+    /// Creates the folder of a new run, with its parents, and locks it for training as long as the value and its clones
+    /// exist.
     ///
     /// # Errors
-    /// If it already holds a run, or cannot be created.
+    /// If it already holds a run, if another process is training in it, or if it cannot be created.
     pub fn create(folder: &Path) -> Result<Self, RunError> {
-        let run = RunFolder { folder: folder.to_owned() };
+        let run = RunFolder::unlocked(folder)?;
+        // Locked before looking: another process could begin a run in between.
+        let run = RunFolder { lock: Some(run.lock()?), ..run };
         if run.path(RunFile::Config).exists() {
             return Err(RunError::Exists(folder.to_owned()));
         }
-        fs::create_dir_all(folder).map_err(|source| RunError::File { path: folder.to_owned(), source })?;
+        if run.path(RunFile::Checkpoint).exists() {
+            return Err(RunError::Leftover(folder.to_owned()));
+        }
         Ok(run)
     }
 
@@ -132,29 +157,47 @@ impl RunFolder {
     /// # Errors
     /// If it does not hold a run.
     pub fn open(folder: &Path) -> Result<Self, RunError> {
-        let run = RunFolder { folder: folder.to_owned() };
+        let run = RunFolder { folder: folder.to_owned(), lock: None };
         if !run.has(RunFile::Config) {
             return Err(RunError::Missing(folder.to_owned()));
         }
         Ok(run)
     }
 
-    /// Opens the folder of a run, or creates it if it does not hold one.
+    /// Opens the folder of an existing run, and locks it for training as long as the value and its clones exist.
+    ///
+    /// # Errors
+    /// If it does not hold a run, or another process is training in it.
+    pub fn open_locked(folder: &Path) -> Result<Self, RunError> {
+        let run = RunFolder::open(folder)?;
+        Ok(RunFolder { lock: Some(run.lock()?), ..run })
+    }
+
+    /// Opens the folder of a run, or creates it if it does not hold one. It is not locked.
     ///
     /// # Errors
     /// If it cannot be created.
     pub fn open_or_create(folder: &Path) -> Result<Self, RunError> {
-        RunFolder::open(folder).or_else(|_| RunFolder::create(folder))
+        RunFolder::open(folder).or_else(|_| RunFolder::unlocked(folder))
     }
 
-    /// Locks the folder for training, until the lock is dropped or the process ends.
+    fn unlocked(folder: &Path) -> Result<Self, RunError> {
+        fs::create_dir_all(folder).map_err(|source| RunError::File { path: folder.to_owned(), source })?;
+        Ok(RunFolder { folder: folder.to_owned(), lock: None })
+    }
+
+    /// Locks the folder for training, until the lock is dropped or the process ends. If this value holds the lock, returns
+    /// that.
     ///
     /// # Errors
     /// If another process holds the lock.
-    pub fn lock(&self) -> Result<File, RunError> {
+    pub fn lock(&self) -> Result<Arc<File>, RunError> {
+        if let Some(lock) = &self.lock {
+            return Ok(Arc::clone(lock));
+        }
         let lock = self.lock_file()?;
         match lock.try_lock() {
-            Ok(()) => Ok(lock),
+            Ok(()) => Ok(Arc::new(lock)),
             Err(TryLockError::WouldBlock) => Err(RunError::InUse(self.folder.clone())),
             Err(TryLockError::Error(source)) => Err(self.file_error(RunFile::Lock, source)),
         }
@@ -164,14 +207,24 @@ impl RunFolder {
     ///
     /// # Errors
     /// If the folder cannot be written to.
-    pub fn wait_for_lock(&self) -> Result<File, RunError> {
+    pub fn wait_for_lock(&self) -> Result<Arc<File>, RunError> {
+        if let Some(lock) = &self.lock {
+            return Ok(Arc::clone(lock));
+        }
         let lock = self.lock_file()?;
         lock.lock().map_err(|source| self.file_error(RunFile::Lock, source))?;
-        Ok(lock)
+        Ok(Arc::new(lock))
     }
 
+    /// Opens the file of the lock. Whatever else has its name, such as a link to another file, is refused. The file is not
+    /// truncated, so that not even a link that is made at this moment does harm.
     fn lock_file(&self) -> Result<File, RunError> {
-        File::create(self.path(RunFile::Lock)).map_err(|source| self.file_error(RunFile::Lock, source))
+        let path = self.path(RunFile::Lock);
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(RunError::Lock(path));
+        }
+        let file = File::options().create(true).truncate(false).write(true).open(path);
+        file.map_err(|source| self.file_error(RunFile::Lock, source))
     }
 
     /// Returns the folder itself.
@@ -248,8 +301,63 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be read, or is not such a file.
     pub fn read_json<T: DeserializeOwned>(&self, file: RunFile) -> Result<T, RunError> {
-        serde_json::from_slice(&self.read(file)?)
+        self.parse_json(file, &self.read(file)?)
+    }
+
+    /// Reads a file, and checks that it is the one its manifest lists.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is another one.
+    pub fn read_checked(&self, file: RunFile, manifest: Option<&Manifest>) -> Result<Vec<u8>, RunError> {
+        let Some(manifest) = manifest else { return self.read(file) };
+        if manifest.lists(file) && !self.has(file) {
+            let message = "it is missing, and the manifest of the run lists it; restore it, or train again";
+            return Err(self.content_error(file, message));
+        }
+        let content = self.read(file)?;
+        if manifest.lists(file) && !manifest.matches(file, &content) {
+            let message = "this is not the file that training wrote: it was damaged or replaced, as its checksum in \
+                           manifest.json tells; restore it, or train again";
+            return Err(self.content_error(file, message));
+        }
+        Ok(content)
+    }
+
+    /// Reads a JSON file, and checks that it is the one its manifest lists.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is another one.
+    pub fn read_checked_json<T: DeserializeOwned>(
+        &self,
+        file: RunFile,
+        manifest: Option<&Manifest>,
+    ) -> Result<T, RunError> {
+        self.parse_json(file, &self.read_checked(file, manifest)?)
+    }
+
+    fn parse_json<T: DeserializeOwned>(&self, file: RunFile, content: &[u8]) -> Result<T, RunError> {
+        serde_json::from_slice(content)
             .map_err(|error| self.content_error(file, format!("it is not what xpr wrote: {error}")))
+    }
+
+    /// Writes the manifest of all files so far.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub fn write_manifest(&self) -> Result<(), RunError> {
+        self.write_json(RunFile::Manifest, &Manifest::of(self, None)?)
+    }
+
+    /// Writes the manifest and, last, the evaluation, with which the run is finished.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub fn finish(&self, evaluation: &impl Serialize) -> Result<(), RunError> {
+        let file = RunFile::Evaluation;
+        let content = serde_json::to_vec_pretty(evaluation)
+            .map_err(|error| self.content_error(file, error.to_string()))?;
+        self.write_json(RunFile::Manifest, &Manifest::of(self, Some((file, &content)))?)?;
+        self.write(file, &content)
     }
 
     /// Removes a file, if it exists.
@@ -287,13 +395,45 @@ mod tests {
         run.write(RunFile::Config, b"one").unwrap();
         run.write(RunFile::Config, b"two").unwrap();
         assert_eq!(run.read(RunFile::Config).unwrap(), b"two");
-        assert_eq!(fs::read_dir(&path).unwrap().count(), 1, "no temporary file is left");
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "no temporary file is left beside the lock");
+        // A new run is locked from its first moment.
+        assert!(matches!(RunFolder::create(&path), Err(RunError::InUse(_))));
+        assert!(RunFolder::open_locked(&path).unwrap_err().to_string().contains("in use"));
+        drop(run);
         assert!(RunFolder::create(&path).unwrap_err().to_string().contains("already holds a run"));
-        assert!(RunFolder::open(&path).is_ok());
+        let run = RunFolder::open(&path).unwrap();
         let lock = run.lock().unwrap();
         assert!(run.lock().unwrap_err().to_string().contains("in use"));
         drop(lock);
-        assert!(run.lock().is_ok());
+        assert!(RunFolder::open_locked(&path).unwrap().lock().is_ok());
+    }
+
+    #[test]
+    fn a_checkpoint_of_nobody_is_not_adopted() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("checkpoint.safetensors"), "x").unwrap();
+        assert!(matches!(RunFolder::create(folder.path()), Err(RunError::Leftover(_))));
+    }
+
+    /// Issue 18: the lock of a folder was opened through a link, and truncated what the link points to.
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_is_a_link_or_a_pipe_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (precious, lock) = (folder.path().join("precious"), folder.path().join("lock"));
+        fs::write(&precious, "content").unwrap();
+        for target in [precious.as_path(), Path::new("/dev/null"), Path::new("nowhere")] {
+            std::os::unix::fs::symlink(target, &lock).unwrap();
+            let run = RunFolder::open_or_create(folder.path()).unwrap();
+            assert!(matches!(run.lock(), Err(RunError::Lock(_))), "{}", target.display());
+            assert!(matches!(run.wait_for_lock(), Err(RunError::Lock(_))));
+            fs::remove_file(&lock).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "content");
+        // A file with content is locked, and keeps it.
+        fs::rename(&precious, &lock).unwrap();
+        drop(RunFolder::create(folder.path()).unwrap());
+        assert_eq!(fs::read_to_string(&lock).unwrap(), "content");
     }
 
     /// A value that cannot be written as JSON.

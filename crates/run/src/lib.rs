@@ -22,6 +22,7 @@
 mod config;
 mod fingerprint;
 mod folder;
+mod manifest;
 mod metrics;
 mod prediction;
 
@@ -30,8 +31,9 @@ pub use config::{
     IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, TrainConfig,
     rename_settings,
 };
-pub use fingerprint::fingerprint;
+pub use fingerprint::{fingerprint, fingerprint_bytes};
 pub use folder::{RunError, RunFile, RunFolder};
+pub use manifest::Manifest;
 pub use metrics::{GoldReport, Progress, StepReport, UnlabeledQuestions, UnlabeledReport};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
 pub use xpr_lang::Outcome;

@@ -1,6 +1,7 @@
 //! The progress of the cells of a sweep or a comparison: bars on a terminal, lines elsewhere.
 
 use crate::duration::brief;
+use crate::printer;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -152,7 +153,7 @@ impl CellDisplay {
         self.last_line = Instant::now();
         let _ = match self.is_terminal {
             true => self.bars.println(line),
-            false => writeln!(io::stderr(), "{line}"),
+            false => writeln!(printer::stderr(), "{line}"),
         };
     }
 

@@ -3,6 +3,7 @@
 //! Each cell is a process `xpr train`, so a cell that fails does not stop the others, and its memory is freed when it ends.
 
 use super::cell_display::{CellDisplay, RunningCell};
+use super::{find_data, find_embeddings};
 use crate::arguments::CellArguments;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -10,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+use xpr_learn::experiment::DataComparison;
 use xpr_learn::experiment::sweep::{Cell, CellProgress};
+use xpr_run::{Config, RunFile, RunFolder};
 
 /// The time between checks whether a cell has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -53,6 +56,26 @@ pub(super) fn train_cells<'c>(
     }
     display.finish();
     Ok(failed)
+}
+
+/// Fails if the data of a cell changed since its training began. The result would not belong to the data.
+pub(super) fn check_data<'c>(
+    cells: impl IntoIterator<Item = &'c Cell>,
+    folder: &Path,
+    arguments: &CellArguments,
+) -> Result<()> {
+    let mut comparison = DataComparison::default();
+    for cell in cells {
+        let Ok(run) = RunFolder::open(&cell.folder(folder)) else { continue };
+        // Settings that cannot be read are reported where they are used.
+        let Ok(read) = Config::read(Some(&run.path(RunFile::Config)), &[]) else { continue };
+        let mut config = read.config;
+        find_data(&mut config, arguments.paths.data.as_deref());
+        if find_embeddings(&mut config, arguments.paths.embeddings.as_deref()).is_ok() {
+            comparison.check(&run, &config)?;
+        }
+    }
+    Ok(())
 }
 
 /// Fails if cells failed, of `trained` in all.

@@ -2,6 +2,7 @@
 
 use super::checked_data::CheckedData;
 use super::write_json;
+use crate::NothingFound;
 use crate::arguments::CheckArguments;
 use anyhow::Result;
 use serde::Serialize;
@@ -22,7 +23,12 @@ pub(crate) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<()>
     let data = CheckedData::read(&arguments.files, Duration::MAX)?;
     if arguments.output.json {
         let report = CheckReport { coverage: &data.coverage, unlabeled: data.vocabulary.as_ref() };
-        return write_json(out, &report);
+        write_json(out, &report)?;
+    } else {
+        data.write(out)?;
     }
-    data.write(out)
+    match data.coverage.executable {
+        0 => Err(NothingFound.into()),
+        _ => Ok(()),
+    }
 }

@@ -1,6 +1,7 @@
 //! A database and the questions about it, read with progress and checked: what `xpr init` and `xpr data check` report.
 
 use super::loading_bar::LoadingBar;
+use super::write_notes;
 use crate::arguments::QuestionFiles;
 use anyhow::Result;
 use std::io::Write;
@@ -62,8 +63,15 @@ impl CheckedData {
             if start.elapsed() < time_limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         bar.finish();
+        database.check_unchanged()?;
         let vocabulary = unlabeled.as_ref().map(|unlabeled| surveyor.vocabulary(&labeled, unlabeled));
         let values = index.len();
+        write_notes(index.tables_with_oversized_cells().iter().map(|table| {
+            format!(
+                "the table {} has cells of more than 256 KiB, which questions cannot name and queries cannot read",
+                schema.table(*table).name
+            )
+        }));
         Ok(CheckedData { database, schema, values, labeled, unlabeled, coverage, vocabulary })
     }
 

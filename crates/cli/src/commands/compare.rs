@@ -1,10 +1,11 @@
 //! `xpr compare`: compares experiments on held-out training questions.
 
-use super::cells::{check_failed, train_cells};
+use super::cells::{check_data, check_failed, train_cells};
 use super::{read_settings, write_json, write_notes};
 use crate::arguments::{CompareArguments, HeldOutFrom};
+use crate::printer;
 use anyhow::{Context, Result};
-use std::io::{self, Write};
+use std::io::Write;
 use xpr_learn::experiment::comparison::{ComparisonOptions, ComparisonPlan, ExperimentVariant};
 use xpr_learn::experiment::sweep::{Cell, CellProgress};
 use xpr_report::{ExperimentComparison, ExperimentRuns};
@@ -16,6 +17,7 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
     for run in &plan.runs {
         run.check_recorded(folder)?;
     }
+    check_data(plan.runs.iter().map(|run| &run.cell), folder, &arguments.training)?;
     let unfinished: Vec<&Cell> = plan
         .runs
         .iter()
@@ -23,7 +25,7 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
         .filter(|cell| cell.progress(folder) != CellProgress::Finished)
         .collect();
     let finished = plan.runs.len() - unfinished.len();
-    let _ = writeln!(io::stderr(), "{} runs, {finished} of them finished", plan.runs.len());
+    let _ = writeln!(printer::stderr(), "{} runs, {finished} of them finished", plan.runs.len());
     let failed = train_cells(&unfinished, folder, &arguments.training)?;
     check_failed(&failed, unfinished.len(), folder)?;
 

@@ -1,8 +1,8 @@
 //! `xpr eval`: evaluates a trained parser on its test questions.
 
-use super::find_data;
 use super::train::write_evaluation;
 use super::training_progress::write_failed_labels;
+use super::{find_data, write_notes};
 use crate::arguments::EvalArguments;
 use anyhow::Result;
 use std::io::Write;
@@ -10,6 +10,7 @@ use xpr_learn::TrainedRun;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
     let mut run = TrainedRun::open(&arguments.trained.run)?;
+    write_notes(run.notes.iter().cloned());
     find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);

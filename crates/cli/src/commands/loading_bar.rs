@@ -1,5 +1,6 @@
 //! The progress of loading: reading a database, and running its labeled queries.
 
+use crate::printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -28,10 +29,10 @@ impl LoadingBar {
     pub(super) fn show(&mut self, what: &str, done: usize, total: usize) {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(printer::printable(what).into_owned());
         if !self.is_terminal && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
-            let _ = writeln!(io::stderr(), "{done}/{total} {what}");
+            let _ = writeln!(printer::stderr(), "{done}/{total} {what}");
         }
     }
 

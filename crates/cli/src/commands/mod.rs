@@ -26,10 +26,11 @@ mod training_progress;
 pub(crate) mod vectors;
 
 use crate::arguments::{DataPaths, ExperimentArguments};
+use crate::printer;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use xpr_exec::{KnowledgeBase, overnight};
 use xpr_run::{Config, Dataset, ReadConfig};
@@ -98,7 +99,7 @@ fn with_notices(read: ReadConfig) -> Result<Config> {
 /// Writes notes to standard error.
 fn write_notes(notes: impl IntoIterator<Item = String>) {
     for note in notes {
-        let _ = writeln!(io::stderr(), "note: {note}");
+        let _ = writeln!(printer::stderr(), "note: {note}");
     }
 }
 

@@ -1,13 +1,14 @@
 //! `xpr sweep`: trains a grid of experiments in parallel processes.
 
-use super::cells::{check_failed, percent, train_cells};
+use super::cells::{check_data, check_failed, percent, train_cells};
 use super::write_json;
 use crate::arguments::SweepArguments;
+use crate::printer;
 use crate::table;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use xpr_learn::experiment::sweep::{Cell, CellProgress, Sweep};
 
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
         return list(&sweep, out);
     }
     let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
+    check_data(&sweep.cells, folder, &arguments.training)?;
     let unfinished = unfinished_cells(&sweep, folder);
     let failed = train_cells(&unfinished, folder, &arguments.training)?;
     let results: Vec<CellResult<'_>> =
@@ -54,10 +56,10 @@ fn unfinished_cells<'s>(sweep: &'s Sweep, folder: &Path) -> Vec<&'s Cell> {
             None => unfinished.push(cell),
         }
     }
-    let _ = writeln!(io::stderr(), "{} cells, {finished} of them finished", sweep.cells.len());
+    let _ = writeln!(printer::stderr(), "{} cells, {finished} of them finished", sweep.cells.len());
     for (data, count) in missing {
         let _ = writeln!(
-            io::stderr(),
+            printer::stderr(),
             "{count} left out: there is no {}; create it with `xpr data import` or `xpr init`",
             data.display()
         );

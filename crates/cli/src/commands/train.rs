@@ -4,8 +4,9 @@ use super::loading_bar::LoadingBar;
 use super::training_progress::TrainingProgress;
 use super::{find_data, find_embeddings, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
+use crate::printer;
 use anyhow::{Context, Result, bail};
-use std::io::{self, Write};
+use std::io::Write;
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
 use xpr_run::{Config, Evaluation, RunFile, RunFolder};
@@ -36,7 +37,7 @@ fn start(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
 
 /// Opens the run folder, and returns the settings stored in it. The data may have moved since.
 fn resume(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
-    let folder = RunFolder::open(&arguments.out)?;
+    let folder = RunFolder::open_locked(&arguments.out)?;
     let mut config = Config::read(Some(&folder.path(RunFile::Config)), &[])?.config;
     let paths = &arguments.experiment.paths;
     find_data(&mut config, paths.data.as_deref());
@@ -55,13 +56,13 @@ fn choose_weight(config: &Config, weights: &[f64], folder: &RunFolder) -> Result
         bail!("--tune needs an objective, and learn.objective is `none`; add --set learn.objective=sparse");
     }
     let tried = tuning::tune(config, weights, folder, |weight, experiment| {
-        let _ = writeln!(io::stderr(), "tuning with learn.weight {weight}");
+        let _ = writeln!(printer::stderr(), "tuning with learn.weight {weight}");
         TrainingProgress::new(experiment, experiment.config().data.name())
     })?;
     for tuning::Tried { weight, evaluation } in &tried {
         let accuracy = 100.0 * evaluation.accuracy;
         let _ = writeln!(
-            io::stderr(),
+            printer::stderr(),
             "learn.weight {weight}: {accuracy:.1} % of {} held-out labeled examples are correct",
             evaluation.examples
         );

@@ -1,6 +1,7 @@
 //! The progress of training: a bar on a terminal, lines elsewhere.
 
 use crate::duration::brief;
+use crate::printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -56,7 +57,7 @@ impl TrainingProgress {
     /// Announces the training of another parser, whose steps count from the first.
     fn start_parser(&mut self, what: &str) {
         self.bar.suspend(|| {
-            let _ = writeln!(io::stderr(), "{what}");
+            let _ = writeln!(printer::stderr(), "{what}");
         });
         self.bar.reset();
         (self.last_step, self.seconds_per_step, self.loss) = (Instant::now(), f64::NAN, f64::NAN);
@@ -78,7 +79,7 @@ impl Observer for TrainingProgress {
             self.last_line = Instant::now();
             let left = brief(Duration::from_secs_f64(self.seconds_per_step * (steps - report.step) as f64));
             let _ = writeln!(
-                io::stderr(),
+                printer::stderr(),
                 "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left} left",
                 report.step,
                 self.loss,
@@ -91,12 +92,18 @@ impl Observer for TrainingProgress {
         self.start_parser(&format!("member {member} of {of} of the ensemble, on the labels only"));
     }
 
+    fn note(&mut self, message: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(printer::stderr(), "note: {message}");
+        });
+    }
+
     fn student(&mut self) {
         self.start_parser("the parser that learns from the ensemble");
     }
 
     fn resumed(&mut self, step: usize) {
-        let _ = writeln!(io::stderr(), "resuming after step {step}");
+        let _ = writeln!(printer::stderr(), "resuming after step {step}");
     }
 }
 
@@ -122,18 +129,19 @@ fn write_experiment(experiment: &Experiment, name: &str) {
         let more = left_out.len() - MAX_LISTED;
         lines.push(format!("left out: {more} more; `xpr data check` lists them with reasons"));
     }
-    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+    let _ = writeln!(printer::stderr(), "{}", lines.join("\n"));
     write_failed_labels(&experiment.failed_labels().collect::<Vec<_>>());
 }
 
 /// Writes the labeled programs that fail.
 pub(super) fn write_failed_labels(failed: &[FailedLabel]) {
     for label in failed.iter().take(MAX_LISTED) {
-        let _ = writeln!(io::stderr(), "the labeled query fails: {label}");
+        let _ = writeln!(printer::stderr(), "the labeled query fails: {label}");
     }
     if failed.len() > MAX_LISTED {
         let more = failed.len() - MAX_LISTED;
-        let _ = writeln!(io::stderr(), "the labeled query fails: {more} more; `xpr data check` lists them");
+        let _ =
+            writeln!(printer::stderr(), "the labeled query fails: {more} more; `xpr data check` lists them");
     }
 }
 

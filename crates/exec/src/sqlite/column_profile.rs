@@ -78,13 +78,23 @@ impl ColumnProfile {
         self.numbers + self.texts + self.blobs
     }
 
+    /// Returns the hashes of all values.
+    pub(super) fn values(&self) -> impl Iterator<Item = u64> {
+        self.hashes.iter().copied()
+    }
+
+    /// Returns the hashes of the values that are looked for in other columns.
+    pub(super) fn compared_values(&self) -> impl ExactSizeIterator<Item = u64> {
+        let step = self.hashes.len().div_ceil(COMPARED_VALUES).max(1);
+        self.hashes.iter().copied().step_by(step)
+    }
+
     /// Returns the share of this column's values that `other` has as well, estimated by [`COMPARED_VALUES`] of them.
     pub(super) fn share_in(&self, other: &ColumnProfile) -> f32 {
-        let step = self.hashes.len().div_ceil(COMPARED_VALUES).max(1);
         let (mut all, mut shared) = (0, 0);
-        for hash in self.hashes.iter().step_by(step) {
+        for hash in self.compared_values() {
             all += 1;
-            shared += usize::from(other.hashes.binary_search(hash).is_ok());
+            shared += usize::from(other.hashes.binary_search(&hash).is_ok());
         }
         if all == 0 { 0.0 } else { shared as f32 / all as f32 }
     }

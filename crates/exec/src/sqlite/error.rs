@@ -1,6 +1,7 @@
 //! The reasons why a database cannot be used.
 
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The reason why a database cannot be used. The message says what to do about it.
@@ -65,16 +66,49 @@ pub enum DatabaseError {
         /// The message of SQLite.
         message: String,
     },
-    /// A write-ahead log or a journal beside the file holds part of the data.
+    /// Reading the schema takes too long.
     #[error(
-        "{path}: there are pending changes in {sidecar}; close the programs that write to the database, then run \
-         `sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy it with `sqlite3 FILE '.backup COPY'`"
+        "{path}: reading its schema takes more than {} s; the file is damaged, or made to keep its readers busy; do not \
+         use it unless you know where it is from", limit.as_secs()
+    )]
+    Endless {
+        /// The file.
+        path: PathBuf,
+        /// The time after which reading was stopped.
+        limit: Duration,
+    },
+    /// A journal beside the file holds what must be undone.
+    #[error(
+        "{path}: a program stopped in the middle of a change and left {sidecar}; let SQLite undo it with `sqlite3 FILE \
+         'SELECT count(*) FROM sqlite_schema'`, or copy it with `sqlite3 FILE '.backup COPY'`"
     )]
     Unfinished {
         /// The file.
         path: PathBuf,
-        /// The log or journal.
+        /// The journal.
         sidecar: PathBuf,
+    },
+    /// Another program changed the database between two queries.
+    #[error(
+        "{path}: another program changed the database while it was read, so that the results do not fit together; run \
+         the command again, or use a copy made with `sqlite3 FILE '.backup COPY'`"
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A copy of the database cannot be made.
+    #[error(
+        "{path}: other programs may be writing to it, so a copy in {folder} is read, which cannot be made: {source}; \
+         make space, or set TMPDIR to a folder that has it"
+    )]
+    NoCopy {
+        /// The file.
+        path: PathBuf,
+        /// The folder of temporary files.
+        folder: PathBuf,
+        /// The error of the operating system.
+        source: std::io::Error,
     },
     /// Another program holds a lock on the file.
     #[error(

@@ -18,6 +18,7 @@
 //! never declare keys.
 
 use super::column_profile::ColumnProfile;
+use rustc_hash::FxHashMap;
 use xpr_lang::sql::{ColumnId, ForeignKey, Schema, TableId};
 use xpr_text::{snowball_stem, split_identifier};
 
@@ -85,10 +86,21 @@ pub(super) fn infer(
     let targets = targets(schema, profiles, &columns);
     let declares = |table: TableId| !schema.table(table).foreign_keys.is_empty();
     let needs_name = schema.tables.iter().any(|table| !table.foreign_keys.is_empty());
+    let by_name = TargetsByName::new(&targets);
+    let pointing: Vec<&(ColumnId, Vec<String>)> =
+        columns.iter().filter(|(from, _)| !declares(from.table)).collect();
+    let by_values = match needs_name {
+        true => TargetsByValue::default(),
+        false => TargetsByValue::new(pointing.iter().map(|(from, _)| *from), &targets, profiles),
+    };
     let mut keys: Vec<InferredKey> = Vec::new();
-    for (from, name) in columns.iter().filter(|(from, _)| !declares(from.table)) {
+    for (from, name) in pointing {
         let mut best: Option<InferredKey> = None;
-        for target in targets.iter().filter(|target| target.id.table != from.table) {
+        let mut candidates: Vec<usize> = by_name.of(name).chain(by_values.of(*from, profiles)).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let candidates = candidates.into_iter().map(|index| &targets[index]);
+        for target in candidates.filter(|target| target.id.table != from.table) {
             let confidence = confidence(*from, name, target, profiles, needs_name, look_up);
             if let Some(confidence) = confidence
                 && best.is_none_or(|best| confidence > best.confidence)
@@ -103,6 +115,86 @@ pub(super) fn infer(
         let key = ForeignKey { columns: vec![from.column], to: vec![to], confidence };
         schema.tables[from.table.0 as usize].foreign_keys.push(key);
     }
+}
+
+/// An index of targets by their names, because most columns of a large schema have nothing to do with each other.
+#[derive(Default)]
+struct TargetsByName {
+    /// Targets to which a column points if its name is this.
+    by_name: FxHashMap<String, Vec<usize>>,
+    /// Targets to which a column points if its name ends with this.
+    by_ending: FxHashMap<String, Vec<usize>>,
+}
+
+impl TargetsByName {
+    fn new(targets: &[Target]) -> Self {
+        let mut index = TargetsByName::default();
+        for (at, target) in targets.iter().enumerate() {
+            let Target { table_name, column_name, is_primary_key, .. } = target;
+            let full_name: Vec<String> = table_name.iter().chain(column_name).cloned().collect();
+            let mut endings = vec![full_name.join(" ")];
+            if target.is_at_home() {
+                endings.push(column_name.join(" "));
+            }
+            if *is_primary_key {
+                endings.push(table_name.join(" "));
+            }
+            for ending in endings {
+                index.by_ending.entry(ending).or_default().push(at);
+            }
+            if !is_general(column_name) {
+                index.by_name.entry(column_name.join(" ")).or_default().push(at);
+            }
+        }
+        index
+    }
+
+    /// Returns the targets for which [`name_evidence`] may be above 0.
+    fn of(&self, name: &[String]) -> impl Iterator<Item = usize> {
+        let endings = (0..name.len()).filter_map(|start| self.by_ending.get(&name[start..].join(" ")));
+        endings.chain(self.by_name.get(&name.join(" "))).flatten().copied()
+    }
+}
+
+/// An index of targets by some of their values: those by which a column of texts can point to one without a matching name.
+#[derive(Default)]
+struct TargetsByValue {
+    by_value: FxHashMap<u64, Vec<usize>>,
+}
+
+impl TargetsByValue {
+    fn new(columns: impl Iterator<Item = ColumnId>, targets: &[Target], profiles: &[TableProfile]) -> Self {
+        let mut by_value: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+        for column in columns {
+            by_value.extend(probes(profile(profiles, column)).map(|value| (value, Vec::new())));
+        }
+        for (index, target) in targets.iter().enumerate() {
+            // The values of a table that was not read to its end are unknown.
+            if profiles[target.id.table.0 as usize].complete {
+                for value in profile(profiles, target.id).values() {
+                    if let Some(found) = by_value.get_mut(&value) {
+                        found.push(index);
+                    }
+                }
+            }
+        }
+        TargetsByValue { by_value }
+    }
+
+    /// Returns the targets that may have the share [`SHARE_WITHOUT_NAME`] of a column's values.
+    fn of(&self, column: ColumnId, profiles: &[TableProfile]) -> impl Iterator<Item = usize> {
+        let found = probes(profile(profiles, column)).filter_map(|value| self.by_value.get(&value));
+        found.flatten().copied()
+    }
+}
+
+/// Returns values of a column such that every target without a matching name has at least one of them: one more than may be
+/// missing. A column that needs a matching name has none.
+fn probes(profile: &ColumnProfile) -> impl Iterator<Item = u64> {
+    let points = profile.is_textual() && profile.distinct() >= TEXTS_WITHOUT_NAME;
+    let compared = profile.compared_values();
+    let count = if points { (compared.len() as f32 * (1.0 - SHARE_WITHOUT_NAME)) as usize + 2 } else { 0 };
+    compared.take(count)
 }
 
 /// Returns all columns of a schema with the stems of their names.
@@ -252,6 +344,73 @@ mod tests {
         ];
         for (name, target, expected) in cases {
             assert_eq!(name_evidence(&name_words(name), &target), expected, "{name}");
+        }
+    }
+
+    /// Issue 18: every column was compared with every other.
+    #[test]
+    fn the_index_has_every_target_that_a_name_points_to_and_few_others() {
+        let words = ["state", "name", "id", "home", "city", "code", "lake"];
+        let names: Vec<String> = words
+            .iter()
+            .flat_map(|first| words.iter().map(move |second| format!("{first}_{second}")))
+            .chain(words.iter().map(|&word| word.to_owned()))
+            .chain([String::new(), "_".to_owned()])
+            .collect();
+        let mut targets = Vec::new();
+        for (table, table_name) in (0..).zip(&names) {
+            for (column, column_name) in (0..).zip(&names) {
+                for is_primary_key in [false, true] {
+                    targets.push(Target {
+                        id: ColumnId { table: TableId(table), column },
+                        table_name: name_words(table_name),
+                        column_name: name_words(column_name),
+                        is_primary_key,
+                    });
+                }
+            }
+        }
+        let index = TargetsByName::new(&targets);
+        for name in names.iter().map(|name| name_words(name)) {
+            let found: Vec<usize> = index.of(&name).collect();
+            for (at, target) in targets.iter().enumerate() {
+                assert!(name_evidence(&name, target) == 0.0 || found.contains(&at), "{name:?}");
+            }
+        }
+        let unrelated: Vec<Target> = (0..1000)
+            .map(|column| Target {
+                id: ColumnId { table: TableId(0), column },
+                table_name: name_words("measurement"),
+                column_name: name_words(&format!("value{column}x")),
+                is_primary_key: false,
+            })
+            .collect();
+        let index = TargetsByName::new(&unrelated);
+        assert_eq!(index.of(&name_words("value7x")).count(), 1);
+    }
+
+    #[test]
+    fn every_target_with_nearly_all_values_has_one_of_the_probes() {
+        use rusqlite::types::ValueRef;
+        let column = |values: std::ops::Range<u32>, prefix: &str| {
+            let mut profile = ColumnProfile::default();
+            for value in values {
+                profile.add(ValueRef::Text(format!("{prefix}{value}").as_bytes()));
+            }
+            profile.finish();
+            profile
+        };
+        for distinct in [1, 7, 8, 9, 19, 20, 21, 100, 199, 200, 201, 1000, 5000] {
+            let from = column(0..distinct, "a");
+            for first in 0..distinct.min(60) {
+                let target = column(first..distinct, "a");
+                let points =
+                    from.distinct() >= TEXTS_WITHOUT_NAME && from.share_in(&target) >= SHARE_WITHOUT_NAME;
+                let has_probe = probes(&from).any(|probe| target.values().any(|value| value == probe));
+                assert!(!points || has_probe, "{distinct} {first}");
+            }
+            let other = column(0..distinct, "b");
+            assert!(!probes(&from).any(|probe| other.values().any(|value| value == probe)));
         }
     }
 }

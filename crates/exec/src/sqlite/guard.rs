@@ -6,12 +6,14 @@
 //! have no effect.
 //!
 //! A run is stopped after a number of steps of SQLite's machine. Steps are the same everywhere, so that a query is stopped
-//! on every machine or on none. The limits of time and memory are for what steps do not measure.
+//! on every machine or on none. The limits of time and memory are for what steps do not measure. The time is looked at
+//! every few steps, and by a thread of its own (`watchdog.rs`) if a single step does not end.
 
-use super::database::Database;
+use super::database::{Database, OPENING, ReadConnection};
 use super::error::DatabaseError;
 use super::functions;
 use super::memory::Budget;
+use super::watchdog;
 use crate::Fault;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Error, ErrorCode, Row, Statement};
@@ -26,7 +28,7 @@ const STEPS_A_CHARGE: u64 = 200;
 
 /// The functions that queries can use. They do bounded work, have no effect and depend on their arguments only. `like`,
 /// `glob`, `instr` and the trims are replaced (`functions.rs`).
-const FUNCTIONS: [&str; 51] = [
+const FUNCTIONS: [&str; 52] = [
     "abs",
     "avg",
     "ceil",
@@ -63,6 +65,7 @@ const FUNCTIONS: [&str; 51] = [
     "nth_value",
     "ntile",
     "nullif",
+    "octet_length",
     "percent_rank",
     "pow",
     "power",
@@ -101,28 +104,50 @@ pub(super) struct Meter {
     deadline: AtomicU64,
     out_of_steps: AtomicBool,
     out_of_time: AtomicBool,
+    /// Held while a statement begins, ends or is interrupted, so that no other statement is interrupted than the late one.
+    turn: Mutex<()>,
 }
 
 impl Meter {
-    fn new() -> Meter {
-        Meter {
+    /// Returns a meter for the statements of a connection. They begin with [`Meter::start`], and are interrupted when they
+    /// are late.
+    pub(super) fn of(connection: &Connection) -> Arc<Meter> {
+        let meter = Arc::new(Meter {
             created: Instant::now(),
             steps: AtomicU64::new(0),
             step_limit: AtomicU64::new(0),
-            deadline: AtomicU64::new(0),
+            deadline: AtomicU64::new(u64::MAX),
             out_of_steps: AtomicBool::new(false),
             out_of_time: AtomicBool::new(false),
-        }
+            turn: Mutex::new(()),
+        });
+        watchdog::watch(connection, &meter);
+        meter
     }
 
     /// Resets the meter for a statement.
-    fn start(&self, allowance: Allowance) {
+    pub(super) fn start(&self, allowance: Allowance) -> Metered<'_> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let deadline = self.created.elapsed().saturating_add(allowance.time);
         self.deadline.store(u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX), Relaxed);
         self.step_limit.store(allowance.steps, Relaxed);
         self.steps.store(0, Relaxed);
         self.out_of_steps.store(false, Relaxed);
         self.out_of_time.store(false, Relaxed);
+        Metered(self)
+    }
+
+    /// Calls `interrupt` if the statement should have ended.
+    pub(super) fn if_late(&self, interrupt: impl FnOnce()) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_late() {
+            self.out_of_time.store(true, Relaxed);
+            interrupt();
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.created.elapsed().as_nanos() > u128::from(self.deadline.load(Relaxed))
     }
 
     /// Adds steps. Returns true if the statement must stop.
@@ -132,7 +157,7 @@ impl Meter {
             self.out_of_steps.store(true, Relaxed);
             return true;
         }
-        let late = self.created.elapsed().as_nanos() > u128::from(self.deadline.load(Relaxed));
+        let late = self.is_late();
         if late {
             self.out_of_time.store(true, Relaxed);
         }
@@ -151,9 +176,19 @@ impl Meter {
     }
 }
 
+/// A statement that is metered until this is dropped.
+pub(super) struct Metered<'m>(&'m Meter);
+
+impl Drop for Metered<'_> {
+    fn drop(&mut self) {
+        let _turn = self.0.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.deadline.store(u64::MAX, Relaxed);
+    }
+}
+
 /// A connection on which every statement is checked and metered.
 pub(super) struct Session {
-    connection: Connection,
+    connection: ReadConnection,
     meter: Arc<Meter>,
     /// The reason why the authorizer refused the last statement, if it did.
     refusal: Arc<Mutex<Option<String>>>,
@@ -166,11 +201,14 @@ impl Session {
         readable: impl Iterator<Item = &'a str>,
     ) -> Result<Session, DatabaseError> {
         let mut connection = database.connect()?;
-        let meter = Arc::new(Meter::new());
+        let meter = Arc::clone(connection.meter());
         let refusal = Arc::new(Mutex::new(None));
         let readable: FxHashSet<String> = readable.map(str::to_ascii_lowercase).collect();
-        Session::install_guards(&mut connection, readable, &meter, &refusal)
-            .map_err(|error| database.explain(&error))?;
+        {
+            let _metered = meter.start(OPENING);
+            Session::install_guards(&mut connection, readable, &meter, &refusal)
+                .map_err(|error| database.explain(&error))?;
+        }
         Ok(Session { connection, meter, refusal })
     }
 
@@ -211,7 +249,7 @@ impl Session {
     ) -> Result<(), Fault> {
         *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let budget = Budget::new(allowance.memory);
-        self.meter.start(allowance);
+        let _metered = self.meter.start(allowance);
         let failed = |error: Error| self.fault(&error, &budget);
         let mut statement = self.connection.prepare(sql).map_err(failed)?;
         check_statement(&statement)?;
@@ -220,7 +258,8 @@ impl Session {
         while let Some(row) = rows.next().map_err(failed)? {
             each_row(row, columns)?;
         }
-        Ok(())
+        // The statement read one state of the database. If it is the first one still, so do all statements.
+        self.connection.check_unchanged().map_err(|error| Fault::Runtime(error.to_string()))
     }
 
     /// Translates an error of SQLite to the fault of the program.

@@ -8,6 +8,7 @@
 //! A connection can be freed on another thread than the one that allocated it, so the count of a thread has no meaning by
 //! itself; only its growth during a run does.
 
+use super::files;
 use rusqlite::ffi;
 use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::cell::Cell;
@@ -48,7 +49,7 @@ impl Drop for Budget {
     }
 }
 
-/// Gives SQLite the allocator that limits the memory of queries. Returns false if SQLite was in use already, which is too
+/// Gives SQLite the allocator that limits the memory of queries, and the access to files that cannot write. Returns false if SQLite was in use already, which is too
 /// late.
 ///
 /// [`Database::open`](super::Database::open) does this by itself. A program that uses SQLite in other ways before that
@@ -68,10 +69,11 @@ pub fn prepare_engine() -> bool {
         };
         // SAFETY: the arguments are those that these two options take, and SQLite copies the methods. It refuses both
         // if it is initialised already. Its statistics are off because they take a lock for every allocation.
-        unsafe {
+        let is_configured = unsafe {
             ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods) == ffi::SQLITE_OK
                 && ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0 as c_int) == ffi::SQLITE_OK
-        }
+        };
+        is_configured && files::register()
     })
 }
 

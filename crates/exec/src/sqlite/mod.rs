@@ -11,6 +11,8 @@
 //! *Architecture invariant:* not a byte of the file changes and no file appears beside it, whatever the query and
 //! whatever the content of the file.
 //!
+//! *Architecture invariant:* all that is read through one [`Database`] is of one state of the file.
+//!
 //! ```no_run
 //! use xpr_exec::Executor;
 //! use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
@@ -27,14 +29,17 @@ mod column_profile;
 mod database;
 mod denotation;
 mod error;
+mod files;
 mod foreign_keys;
 mod functions;
 mod guard;
 mod memory;
 mod runner;
+mod snapshot;
 mod statement;
 mod tables;
 mod values;
+mod watchdog;
 
 pub use database::Database;
 pub use denotation::{AnswerCell, answer_cells, answer_rows, same_answer};

@@ -8,7 +8,7 @@
 //! because reading those runs code that the file chooses.
 
 use super::column_profile::ColumnProfile;
-use super::database::Database;
+use super::database::{Database, LONGEST_TEXT};
 use super::error::DatabaseError;
 use super::foreign_keys::{self, TableProfile};
 use super::guard::{Allowance, Session};
@@ -64,8 +64,11 @@ impl Database {
     /// # Errors
     /// If the database is damaged or has no tables, or if `progress` stops the reading.
     pub fn schema_with_progress(&self, progress: &mut ProgressCallback<'_>) -> Result<Schema, DatabaseError> {
-        let (mut schema, declarations) =
-            declared_schema(&self.connect()?).map_err(|error| self.explain(&error))?;
+        let connection = self.connect()?;
+        let (mut schema, declarations) = {
+            let _metered = connection.limit_time();
+            declared_schema(&connection).map_err(|error| self.explain(&error))?
+        };
         if schema.tables.is_empty() {
             return Err(DatabaseError::NoTables { path: self.path().to_owned() });
         }
@@ -102,6 +105,19 @@ pub(super) fn quoted(text: &str, quote: char) -> String {
     }
     sql.push(quote);
     sql
+}
+
+/// The fault of a query that reads a cell of more than [`LONGEST_TEXT`] bytes.
+pub(super) const OVERSIZED: Fault = Fault::Limit("text");
+
+/// Returns the columns of a table as a query selects them, with NULL for each cell of more than [`LONGEST_TEXT`] bytes. SQLite
+/// knows the size of a cell without reading it.
+pub(super) fn without_oversized_cells(table: &Table) -> String {
+    let column = |column: &Column| {
+        let name = quoted(&column.name, '"');
+        format!("CASE WHEN octet_length({name}) <= {LONGEST_TEXT} THEN {name} END")
+    };
+    table.columns.iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the declared tables, with [`ColumnType::Other`] for every column, and the declared types of the columns.
@@ -211,14 +227,22 @@ fn declared_keys(
 fn table_profile(session: &Session, table: &Table) -> TableProfile {
     let mut columns = vec![ColumnProfile::default(); table.columns.len()];
     let mut rows = 0;
-    let sql = format!("SELECT * FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
-    let outcome = session.run(&sql, SAMPLE_LIMITS, |row, _| {
-        rows += 1;
-        for (index, column) in columns.iter_mut().enumerate() {
-            column.add(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?);
-        }
-        Ok(())
-    });
+    let mut read = |selected: &str| {
+        columns.fill(ColumnProfile::default());
+        rows = 0;
+        let sql = format!("SELECT {selected} FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
+        session.run(&sql, SAMPLE_LIMITS, |row, _| {
+            rows += 1;
+            for (index, column) in columns.iter_mut().enumerate() {
+                column.add(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?);
+            }
+            Ok(())
+        })
+    };
+    let mut outcome = read("*");
+    if outcome == Err(OVERSIZED) {
+        outcome = read(&without_oversized_cells(table));
+    }
     columns.iter_mut().for_each(ColumnProfile::finish);
     TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }
 }

@@ -32,6 +32,34 @@ pub enum ExperimentError {
     /// The run folder has an error.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The data of a run changed since it was trained.
+    #[error(
+        "{folder}: its parser was trained on other data: {changed} changed since; restore them, or remove the folder to \
+         train again"
+    )]
+    OtherData {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What changed.
+        changed: String,
+    },
+    /// Training left the range of numbers.
+    #[error(
+        "training diverged: {what} of step {step} is not a finite number; {}; train again with a lower train.rate, such as \
+         a tenth of it, or a lower train.clip",
+        match checkpoint {
+            0 => "there is no checkpoint before it".to_owned(),
+            checkpoint => format!("the checkpoint is of step {checkpoint}, when all weights were finite"),
+        }
+    )]
+    Diverged {
+        /// What is not finite.
+        what: &'static str,
+        /// The step, from 1.
+        step: usize,
+        /// The step of the last checkpoint, or 0.
+        checkpoint: usize,
+    },
     /// A file of weights does not belong to the model.
     #[error("{path}: {source}")]
     Checkpoint {

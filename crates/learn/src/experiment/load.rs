@@ -1,18 +1,21 @@
 //! Loading the data of an experiment.
 
+use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use crate::objectives::{self, Objective};
 use crate::reward::{Judge, RewardPolicy, Success};
 use crate::task::dataset::{Examples, open_world};
 use crate::task::division::Division;
-use crate::task::{FailedLabel, LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample};
+use crate::task::{
+    FailedLabel, LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample, check_length,
+};
 use crate::teacher::{EStep, NoisyChannel, OwnSearch};
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::Embeddings;
 use xpr_parser::{Model, Question};
-use xpr_run::{Config, Dataset, LearnConfig, Reward};
+use xpr_run::{Config, Dataset, LearnConfig, Reward, RunFolder};
 use xpr_text::tokenize;
 
 /// An experiment whose data are loaded.
@@ -27,6 +30,7 @@ pub struct Experiment {
     test: Vec<TestExample>,
     /// What labels ask of a program.
     by_labels: Success,
+    data: DataRecord,
     /// The folder of the ensemble, if it is not in the run's own.
     members: Option<PathBuf>,
 }
@@ -53,6 +57,7 @@ impl Experiment {
             objectives::named(name)?;
         }
         let examples = Examples::read(&config.data)?;
+        let data = DataRecord::new(&config, &examples);
         let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
         let bare = examples.bare.clone();
         let Division { labeled, unlabeled, evaluated } = Division::new(&config.data, examples)?;
@@ -65,6 +70,7 @@ impl Experiment {
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
         let world = open_world(&config.data, &labeled)?;
         let task = Task::new(world, embeddings.words.iter().cloned().chain(words))?;
+        let data = data?.with_grammar(&task);
 
         let programs = labeled.len() + unlabeled.len() + evaluated.len();
         let watched = Mutex::new((0, watch));
@@ -74,17 +80,23 @@ impl Experiment {
             watch(*ran, programs);
         };
         let (train, left_out) = task.label(&labeled, &done)?;
-        let left_out = checked(&config, &train, left_out, labeled.len())?;
+        let mut left_out = checked(&config, &train, left_out, labeled.len())?;
         let answered = (unlabeled.len() as f64 * config.data.answered).round() as usize;
         let hidden = task.test(&unlabeled, &done)?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
-        let bare = bare.iter().map(|utterance| UnlabeledExample::bare(task.question(utterance)));
-        let unlabeled = hidden.chain(bare).collect();
+        let mut unlabeled: Vec<UnlabeledExample> = hidden.collect();
+        for utterance in bare {
+            match check_length(&utterance) {
+                Ok(()) => unlabeled.push(UnlabeledExample::bare(task.question(&utterance))),
+                Err(long) => left_out.push(LeftOut { utterance, reason: long.into() }),
+            }
+        }
         let test = task.test(&evaluated, &done)?;
 
         let finds = |example: &LabeledExample| {
             task.finds_something(&task.text(&example.program, &example.question), &example.outcome)
         };
+        task.check_unchanged()?;
         // A label that fails says nothing about what right programs find.
         let executed = train.iter().filter(|example| example.outcome.executes());
         let by_labels = Success::from_labels(executed.map(finds));
@@ -97,6 +109,7 @@ impl Experiment {
             unlabeled,
             test,
             by_labels,
+            data,
             members: None,
         };
         // The run records what `auto` is, because its labels may be gone when it is opened again.
@@ -121,7 +134,7 @@ impl Experiment {
         &self.train
     }
 
-    /// Returns the labeled examples whose program the grammar cannot write.
+    /// Returns the examples that are not learned from.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -162,6 +175,16 @@ impl Experiment {
     /// Keeps the members of the ensemble in a folder that several runs share.
     pub fn with_members(self, folder: Option<PathBuf>) -> Self {
         Experiment { members: folder, ..self }
+    }
+
+    /// Returns the record of the data.
+    pub(super) fn data(&self) -> &DataRecord {
+        &self.data
+    }
+
+    /// Returns whether a run was trained on the data of this experiment, as far as it recorded them.
+    pub fn has_data_of(&self, run: &RunFolder) -> bool {
+        self.data.check(run).is_ok()
     }
 
     pub(super) fn shared_members(&self) -> Option<&Path> {

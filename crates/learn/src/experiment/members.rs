@@ -1,5 +1,6 @@
 //! The members of an ensemble: parsers trained on the labels only, which runs can share.
 
+use super::data_record::without_data_record;
 use super::error::ExperimentError;
 use super::load::Experiment;
 use super::observer::Observer;
@@ -7,7 +8,7 @@ use super::record::recorded_config;
 use crate::training::{Trainer, checkpoint};
 use std::path::{Path, PathBuf};
 use xpr_parser::{Model, TrainableParser};
-use xpr_run::{Config, ConfigError, LearnConfig, RunError, RunFile, RunFolder, fingerprint};
+use xpr_run::{Config, ConfigError, LearnConfig, Manifest, RunError, RunFile, RunFolder, fingerprint};
 
 /// Returns the seed of a member, from 0, of the ensemble of a run with the given seed.
 pub fn member_seed(seed: u64, member: usize) -> u64 {
@@ -107,15 +108,25 @@ impl Experiment {
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
         let mut model = self.untrained(config);
+        let data = self.data().of_member();
+        if folder.has(RunFile::Config) && !data.check(folder)? {
+            observer.note(&without_data_record(folder));
+        }
         if folder.has(RunFile::Model) {
-            checkpoint::read_model(&folder.read(RunFile::Model)?, model.parameters_mut()).map_err(
-                |source| ExperimentError::Checkpoint { path: folder.path(RunFile::Model), source },
-            )?;
+            let content = folder.read_checked(RunFile::Model, Manifest::read(folder)?.as_ref())?;
+            checkpoint::read_model(&content, model.parameters_mut()).map_err(|source| {
+                ExperimentError::Checkpoint { path: folder.path(RunFile::Model), source }
+            })?;
             return Ok(model);
         }
-        folder.write(RunFile::Config, recorded_config(folder, config).to_toml()?.as_bytes())?;
+        if !folder.has(RunFile::Config) {
+            data.write(folder)?;
+            folder.write(RunFile::Config, recorded_config(folder, config).to_toml()?.as_bytes())?;
+        }
         let trainer = Trainer::new(config.train.clone(), &config.learn, model);
-        self.train(trainer, None, config, folder, observer)
+        let model = self.train(trainer, None, config, folder, observer)?;
+        folder.write_manifest()?;
+        Ok(model)
     }
 }
 

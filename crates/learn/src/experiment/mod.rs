@@ -2,6 +2,7 @@
 
 mod card;
 pub mod comparison;
+mod data_record;
 mod error;
 mod load;
 mod members;
@@ -14,6 +15,7 @@ mod trained;
 pub mod tuning;
 
 pub use card::binomial_interval;
+pub use data_record::DataComparison;
 pub use error::ExperimentError;
 pub use load::Experiment;
 pub use members::member_seed;

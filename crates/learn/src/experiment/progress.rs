@@ -41,6 +41,10 @@ impl Observer for RecordedProgress<'_> {
         self.observer.member(member, of);
     }
 
+    fn note(&mut self, message: &str) {
+        self.observer.note(message);
+    }
+
     fn student(&mut self) {
         self.parser = "parser".to_owned();
         self.observer.student();

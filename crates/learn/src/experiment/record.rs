@@ -20,9 +20,10 @@ pub(super) fn record_evaluation(
     record_more: impl FnOnce(&Evaluation) -> Result<(), RunError>,
 ) -> Result<Evaluation, ExperimentError> {
     let (evaluation, predictions) = evaluate(parser, task, test, config)?;
+    task.check_unchanged()?;
     folder.write_json_lines(RunFile::Predictions, &predictions)?;
     record_more(&evaluation)?;
-    folder.write_json(RunFile::Evaluation, &evaluation)?;
+    folder.finish(&evaluation)?;
     Ok(evaluation)
 }
 

@@ -1,6 +1,7 @@
 //! Training and evaluating in a run folder.
 
 use super::card::card;
+use super::data_record::without_data_record;
 use super::error::ExperimentError;
 use super::load::Experiment;
 use super::members::student_config;
@@ -9,9 +10,10 @@ use super::progress::RecordedProgress;
 use super::record::{check_rules, metrics_until, record_evaluation, recorded_config};
 use crate::inference::Reranked;
 use crate::teacher::{Ensemble, InSequence, Teacher, unlabeled_questions};
-use crate::training::{Trainer, checkpoint};
+use crate::training::Trainer;
+use crate::training::checkpoint::write_model;
 use xpr_parser::{Model, TrainableParser};
-use xpr_run::{Config, Evaluation, RunFile, RunFolder, StepReport};
+use xpr_run::{Config, Evaluation, Manifest, RunFile, RunFolder, StepReport};
 
 /// The number of steps for which a line of metrics is recorded.
 const STEPS_PER_LINE: usize = 10;
@@ -28,12 +30,18 @@ impl Experiment {
         observer: &mut dyn Observer,
     ) -> Result<Evaluation, ExperimentError> {
         let _lock = folder.lock()?;
-        // The settings are written first: a folder that has them holds a run that can be resumed.
+        // A folder that has settings holds a run that can be resumed. Resuming needs the record of the data.
         if !resume {
+            self.data().write(folder)?;
             folder.write(RunFile::Config, recorded_config(folder, self.config()).to_toml()?.as_bytes())?;
-        } else if folder.has(RunFile::Grammar) {
-            let recorded = folder.read_json(RunFile::Grammar)?;
-            check_rules(folder, &recorded, self.task(), &self.config().data)?;
+        } else {
+            if folder.has(RunFile::Grammar) {
+                let recorded = folder.read_json(RunFile::Grammar)?;
+                check_rules(folder, &recorded, self.task(), &self.config().data)?;
+            }
+            if !self.data().check(folder)? {
+                observer.note(&without_data_record(folder));
+            }
         }
         let observer = &mut RecordedProgress::new(folder, observer);
         let model = match (self.objective(), self.shared_members()) {
@@ -82,10 +90,14 @@ impl Experiment {
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
         let mut metrics: Vec<StepReport> = Vec::new();
+        let mut checkpoint = 0;
         if folder.has(RunFile::Checkpoint) {
-            trainer.restore(&folder.read(RunFile::Checkpoint)?).map_err(|source| {
-                ExperimentError::Checkpoint { path: folder.path(RunFile::Checkpoint), source }
+            let content = folder.read_checked(RunFile::Checkpoint, Manifest::read(folder)?.as_ref())?;
+            trainer.restore(&content).map_err(|source| ExperimentError::Checkpoint {
+                path: folder.path(RunFile::Checkpoint),
+                source,
             })?;
+            checkpoint = trainer.steps_taken();
             metrics = metrics_until(folder, trainer.steps_taken())?;
             observer.resumed(trainer.steps_taken());
         } else {
@@ -102,17 +114,25 @@ impl Experiment {
             let teacher = teacher.as_mut().map(|teacher| &mut **teacher as &mut dyn Teacher);
             let (report, _) = trainer.step(self.train_examples(), self.unlabeled_examples(), teacher);
             let is_last = report.step == steps;
+            let diverged = |what| ExperimentError::Diverged { what, step: report.step, checkpoint };
+            if !report.loss.is_finite() {
+                return Err(diverged("the loss"));
+            }
             if report.step.is_multiple_of(STEPS_PER_LINE) || is_last {
                 metrics.push(report);
             }
             observer.step(report, steps);
             if report.step.is_multiple_of(config.train.checkpoint) || is_last {
+                if !trainer.has_finite_weights() {
+                    return Err(diverged("a weight"));
+                }
+                checkpoint = report.step;
                 folder.write_json_lines(RunFile::Metrics, &metrics)?;
                 folder.write(RunFile::Checkpoint, &trainer.checkpoint())?;
             }
         }
         let model = trainer.into_parser();
-        folder.write(RunFile::Model, &checkpoint::write_model(model.parameters()))?;
+        folder.write(RunFile::Model, &write_model(model.parameters()))?;
         Ok(model)
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Model, TrainableParser};
-use xpr_run::{Config, Evaluation, RunFile, RunFolder};
+use xpr_run::{Config, Evaluation, Manifest, RunError, RunFile, RunFolder};
 
 /// A finished run. Opening it needs its folder and the data only; the words and constants are those it was trained with, whatever
 /// was added to the files since.
@@ -27,6 +27,8 @@ pub struct TrainedRun {
     pub task: Task,
     /// The model.
     pub model: Model,
+    /// What is unusual about the files, but no error.
+    pub notes: Vec<String>,
     channel: Option<NoisyChannel>,
 }
 
@@ -38,8 +40,10 @@ impl TrainedRun {
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(folder)?;
         let config = Config::read(Some(&run.path(RunFile::Config)), &[])?.config;
-        let grammar: GrammarRecord = run.read_json(RunFile::Grammar)?;
-        let words: Vec<String> = run.read_json(RunFile::Vocabulary)?;
+        let manifest = Manifest::read(&run)?;
+        let manifest = manifest.as_ref();
+        let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
+        let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
         let task = Task::new(reopen_world(&config.data, &grammar)?, words.iter().cloned())?;
         check_rules(&run, &grammar, &task, &config.data)?;
         if task.grammar_record() != grammar {
@@ -55,17 +59,19 @@ impl TrainedRun {
                 "there are no weights: training was not finished; resume it with xpr train --resume";
             return Err(run.content_error(RunFile::Model, message).into());
         }
-        let content = run.read(RunFile::Model)?;
+        let content = run.read_checked(RunFile::Model, manifest)?;
         let word_size = checkpoint::columns(&content, "encoder.words").unwrap_or(config.model.word);
         let words = Matrix::zeros(task.vocabulary().words().len(), word_size);
         let mut model = Model::new(config.model.clone(), task.scene().clone(), words, Random::new(0));
         checkpoint::read_model(&content, model.parameters_mut())
             .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
-        let channel = match run.has(RunFile::NoisyChannel) {
-            true => Some(run.read_json(RunFile::NoisyChannel)?),
+        let listed = manifest.is_some_and(|manifest| manifest.lists(RunFile::NoisyChannel));
+        let channel = match run.has(RunFile::NoisyChannel) || listed {
+            true => Some(run.read_checked_json(RunFile::NoisyChannel, manifest)?),
             false => None,
         };
-        Ok(TrainedRun { folder: run, config, task, model, channel })
+        let notes = notes(&run, manifest, &config, channel.is_some())?;
+        Ok(TrainedRun { folder: run, config, task, model, notes, channel })
     }
 
     /// Returns the parser: the model and, if the run has one, its noisy channel.
@@ -108,4 +114,31 @@ impl TrainedRun {
         let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
+}
+
+/// Returns what is unusual about the files of a run.
+fn notes(
+    run: &RunFolder,
+    manifest: Option<&Manifest>,
+    config: &Config,
+    has_channel: bool,
+) -> Result<Vec<String>, RunError> {
+    let name = run.folder().display();
+    let mut notes = Vec::new();
+    match manifest {
+        None => notes.push(format!(
+            "{name} has no {}, because an earlier version of xpr trained it or it is not finished; damage to its files \
+             is not noticed",
+            RunFile::Manifest.name()
+        )),
+        // People may change settings, such as where the data are.
+        Some(manifest) if !manifest.matches(RunFile::Config, &run.read(RunFile::Config)?) => {
+            notes.push(format!("{} was changed after training", run.path(RunFile::Config).display()));
+        }
+        Some(_) => {}
+    }
+    if run.is_finished() && config.eval.noisy_channel > 0.0 && !has_channel {
+        notes.push(format!("{name} has no noisy channel, so candidates are not re-ranked"));
+    }
+    Ok(notes)
 }

@@ -7,6 +7,7 @@
 //!
 //! Of unlabeled questions, the words are counted that also occur in the labeled questions or in the schema.
 
+use super::check_length;
 use super::constants::{LearnedConstant, learned_constants};
 use super::data_findings::{DataFindings, Examiner};
 use super::world::LabelExecutor;
@@ -212,6 +213,9 @@ impl<'a> Surveyor<'a> {
             Ok(query) => query,
             Err(error) => return fail(Stage::Covered, error.to_string()),
         };
+        if let Err(long) = check_length(&pair.utterance) {
+            return fail(Stage::Covered, long.to_string());
+        }
         match self.rewritten(&query) {
             Ok(text) => {
                 coverage.covered += 1;

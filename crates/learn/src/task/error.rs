@@ -16,6 +16,14 @@ pub enum TaskError {
     /// The database cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// A question to test on is too long.
+    #[error("`{}`: {source}", beginning(utterance))]
+    LongQuestion {
+        /// The question.
+        utterance: String,
+        /// Its length.
+        source: LongQuestion,
+    },
     /// No program can be written about the environment.
     #[error(transparent)]
     Grammar(#[from] GrammarError),
@@ -74,13 +82,45 @@ impl FailedLabel {
     }
 }
 
-/// A labeled example whose program the grammar cannot write.
+/// An example that is not learned from.
 #[derive(Debug, Error)]
-#[error("`{utterance}`: {reason}")]
+#[error("`{}`: {reason}", beginning(utterance))]
 pub struct LeftOut {
     /// Its question.
     pub utterance: String,
-    /// Why the grammar cannot write its program.
+    /// Why it is left out.
     #[source]
-    pub reason: ReadError,
+    pub reason: LeftOutReason,
+}
+
+/// The reason why an example is not learned from.
+#[derive(Debug, Error)]
+pub enum LeftOutReason {
+    /// The grammar cannot write its program.
+    #[error(transparent)]
+    Program(#[from] ReadError),
+    /// Its question is too long.
+    #[error(transparent)]
+    Question(#[from] LongQuestion),
+}
+
+/// The error of a question that is too long to read. The memory of a parser grows with the square of its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the question has {length} {unit}, and a parser reads at most {limit}; ask for less at a time")]
+pub struct LongQuestion {
+    /// The length of the question.
+    pub length: usize,
+    /// What is counted.
+    pub unit: &'static str,
+    /// The longest question.
+    pub limit: usize,
+}
+
+/// Returns the beginning of a text that may be long.
+fn beginning(text: &str) -> String {
+    const CHARACTERS: usize = 200;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

@@ -18,7 +18,7 @@ pub use coverage::{
     ConstantAccount, Coverage, CoverageError, EmptyLabel, Failure, Stage, Surveyor, VocabularyAccount,
 };
 pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColumn, SuggestedKey};
-pub use error::{FailedLabel, LeftOut, TaskError};
+pub use error::{FailedLabel, LeftOut, LeftOutReason, LongQuestion, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
 pub use world::{DatabaseWorld, KnowledgeWorld, World};
@@ -30,6 +30,26 @@ use xpr_lang::{Environment, Language, Outcome, Program, ReadError};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Question, Scene, Vocabulary};
 use xpr_text::tokenize;
+
+/// The maximum number of words of a question. The memory of a parser grows with the square of it.
+const LONGEST_QUESTION: usize = 250;
+/// The maximum number of bytes of a question. It bounds the work of reading a text of few but endless words.
+const LARGEST_QUESTION: usize = 10_000;
+
+/// Checks that a question is not too long for a parser.
+///
+/// # Errors
+/// If it is.
+pub fn check_length(utterance: &str) -> Result<(), LongQuestion> {
+    let too_long = |length, unit, limit| Err(LongQuestion { length, unit, limit });
+    if utterance.len() > LARGEST_QUESTION {
+        return too_long(utterance.len(), "bytes", LARGEST_QUESTION);
+    }
+    match tokenize(utterance).len() {
+        words if words > LONGEST_QUESTION => too_long(words, "words", LONGEST_QUESTION),
+        _ => Ok(()),
+    }
+}
 
 /// A world, and the words people use about it.
 #[derive(Debug)]
@@ -127,7 +147,8 @@ impl Task {
         self.language().read(text, question.grammar(&self.scene), self.environment(question))
     }
 
-    /// Prepares examples to train on. Returns those whose program the grammar can write, and the others with the reason.
+    /// Prepares examples to train on. Returns those whose question is short enough and whose program the grammar can write,
+    /// and the others with the reason.
     /// Calls `done` after each example.
     ///
     /// # Errors
@@ -139,13 +160,16 @@ impl Task {
     ) -> Result<(Vec<LabeledExample>, Vec<LeftOut>), TaskError> {
         let prepared = self.prepare(examples, done, |example, executor| {
             let utterance = example.utterance.clone();
+            if let Err(long) = check_length(&utterance) {
+                return Err(LeftOut { utterance, reason: long.into() });
+            }
             let question = self.question(&utterance);
             match self.read(&example.program, &question) {
                 Ok(program) => {
                     let outcome = executor.execute(&example.program);
                     Ok(LabeledExample { utterance, question, outcome, program })
                 }
-                Err(reason) => Err(LeftOut { utterance, reason }),
+                Err(reason) => Err(LeftOut { utterance, reason: reason.into() }),
             }
         })?;
         let (mut labeled, mut left_out) = (Vec::new(), Vec::new());
@@ -161,12 +185,16 @@ impl Task {
     /// Prepares examples to test on. Calls `done` after each example.
     ///
     /// # Errors
-    /// If the data cannot be opened.
+    /// If the data cannot be opened, or a question is too long.
     pub fn test(
         &self,
         examples: &[Example],
         done: &(dyn Fn() + Sync),
     ) -> Result<Vec<TestExample>, TaskError> {
+        for Example { utterance, .. } in examples {
+            check_length(utterance)
+                .map_err(|source| TaskError::LongQuestion { utterance: utterance.clone(), source })?;
+        }
         self.prepare(examples, done, |example, executor| {
             let question = self.question(&example.utterance);
             TestExample {
@@ -233,5 +261,13 @@ impl Task {
     /// Returns whether a program with this outcome found something.
     pub fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {
         self.world.finds_something(program, outcome)
+    }
+
+    /// Checks that the data are still those that were opened.
+    ///
+    /// # Errors
+    /// If another program changed them.
+    pub fn check_unchanged(&self) -> Result<(), TaskError> {
+        self.world.check_unchanged()
     }
 }

@@ -28,6 +28,9 @@ pub enum CheckpointError {
         /// Its type and shape in the model.
         expected: String,
     },
+    /// A number is infinite or not a number.
+    #[error("the tensor `{0}` has a number that is not finite; the file is damaged, or training diverged")]
+    NotFinite(String),
     /// The number of steps is missing.
     #[error("it has no number of steps; is this a checkpoint?")]
     NoStep,
@@ -80,8 +83,8 @@ pub(crate) fn write_checkpoint(
         tensors.push((format!("adam.first.{name}"), first));
         tensors.push((format!("adam.second.{name}"), second));
     }
-    let metadata = [("format", "xpr".to_owned()), ("step", state.step.to_string())];
-    serialize(&tensors, metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    // Only one entry: the order of several would differ between equal runs.
+    serialize(&tensors, HashMap::from([("step".to_owned(), state.step.to_string())]))
 }
 
 fn open(content: &[u8]) -> Result<SafeTensors<'_>, CheckpointError> {
@@ -101,7 +104,10 @@ fn load(file: &SafeTensors<'_>, name: &str, into: &mut Matrix) -> Result<(), Che
     for (x, bytes) in into.data_mut().iter_mut().zip(tensor.data().chunks_exact(4)) {
         *x = f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
     }
-    Ok(())
+    match into.data().iter().all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(CheckpointError::NotFinite(name.to_owned())),
+    }
 }
 
 /// Reads a model's weights.
@@ -147,6 +153,12 @@ impl<P: TrainableParser> Trainer<P> {
     /// Returns the content of a checkpoint from which training can resume.
     pub fn checkpoint(&self) -> Vec<u8> {
         write_checkpoint(self.parser.parameters(), &self.state, self.average.as_ref())
+    }
+
+    /// Returns whether all weights are finite numbers.
+    pub fn has_finite_weights(&self) -> bool {
+        let parameters = self.parser.parameters();
+        parameters.ids().all(|id| parameters.value(id).data().iter().all(|x| x.is_finite()))
     }
 
     /// Restores the state of a checkpoint.
@@ -195,6 +207,12 @@ mod tests {
         assert_eq!(read_average.values, average.values);
         assert_eq!(read.value(id), original.value(id));
         assert_eq!((read_state.step, &read_state.moments[0].0), (7, &state.moments[0].0));
+
+        // Equal states are equal files.
+        assert_eq!(write_checkpoint(&original, &state, Some(&average)), file);
+        let mut broken = parameters(3);
+        broken.value_mut(id).data_mut()[2] = f32::NAN;
+        assert_eq!(read_model(&write_model(&broken), &mut read), Err(CheckpointError::NotFinite("a".into())));
 
         let mut other = parameters(4);
         assert!(matches!(read_model(&file, &mut other), Err(CheckpointError::Shape { .. })));

@@ -62,6 +62,9 @@ impl Config {
             ("learn.noisy_channel", learn.noisy_channel),
             ("eval.noisy_channel", eval.noisy_channel),
             ("learn.weight", learn.weight),
+            ("learn.own_weight", learn.own_weight),
+            ("train.power", train.power),
+            ("train.clip", f64::from(train.clip)),
         ] {
             holds(value >= 0.0 && value.is_finite(), key, value, "expected a number from 0 on")?;
         }

@@ -1,6 +1,7 @@
 //! Reading settings from an experiment's file and from `--set key=value`. An unknown key is an error that names the nearest one.
 
 use super::{Config, Dataset, IgnoredSetting};
+use serde::Deserialize;
 use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,6 +120,7 @@ impl Config {
             check_keys(&table, &origin)?;
         }
         let in_file = keys(&table, "");
+        let file_table = table.clone();
         let mut in_flags = Vec::new();
         for setting in settings {
             let origin = format!("--set {setting}");
@@ -137,7 +139,9 @@ impl Config {
             }
         }
         let config: Config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
-            origin: path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string()),
+            origin: wrong_setting(&file_table, settings).unwrap_or_else(|| {
+                path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string())
+            }),
             message: error.to_string().trim_end().to_owned(),
         })?;
         config.check()?;
@@ -162,6 +166,22 @@ impl Config {
         toml::to_string(self)
             .map_err(|error| ConfigError::Toml { origin: "settings".to_owned(), message: error.to_string() })
     }
+}
+
+/// Returns the flag with the first setting whose value is not of its kind, if the file alone has no such value.
+fn wrong_setting(file: &Table, settings: &[String]) -> Option<String> {
+    let is_wrong = |table: &Table| Config::deserialize(table.clone()).is_err();
+    if is_wrong(file) {
+        return None;
+    }
+    let alone = |setting: &&String| {
+        let mut table = file.clone();
+        let (key, value) = setting.split_once('=').unwrap_or_default();
+        let old = RENAMED.into_iter().find(|renamed| renamed.old == key.trim());
+        set(&mut table, old.map_or(key.trim(), |old| old.new), value.trim());
+        is_wrong(&table)
+    };
+    settings.iter().find(alone).map(|setting| format!("--set {setting}"))
 }
 
 /// Sets the value at a dotted key. A text that is not TOML is taken as a string.
@@ -294,5 +314,16 @@ mod tests {
         assert_eq!(read(&["data.grammar=signatures"]).unwrap().data.grammar, OvernightGrammar::Signatures);
         assert!(read(&["data.grammar=loose"]).unwrap_err().contains("expected `typed` or `signatures`"));
         assert!(read(&["train.steps=many"]).unwrap_err().contains("invalid type: string \"many\""));
+        // A flag is not blamed on the file (issue 18).
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        for (file, settings, origin) in [
+            ("[train]\nsteps = 5\n", ["train.batch=3", "train.steps=many"], "--set train.steps=many: "),
+            ("[train]\nsteps = \"x\"\n", ["train.batch=3", "train.seed=1"], path.to_str().unwrap()),
+        ] {
+            fs::write(&path, file).unwrap();
+            let error = Config::read(Some(&path), &settings.map(str::to_owned)).unwrap_err().to_string();
+            assert!(error.starts_with(origin), "{error}");
+        }
     }
 }

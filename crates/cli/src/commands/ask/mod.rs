@@ -7,7 +7,8 @@ mod text;
 
 pub(super) use answer::{AnsweredQuestion, QuestionAnswerer};
 
-use super::write_json;
+use super::{write_json, write_notes};
+use crate::NothingFound;
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
 use session::Session;
@@ -18,7 +19,11 @@ use xpr_learn::TrainedRun;
 const MAX_ROWS: usize = 20;
 
 pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
+    if let Some(question) = &arguments.question {
+        session::check_question(question)?;
+    }
     let run = TrainedRun::open(&arguments.trained.run)?;
+    write_notes(run.notes.iter().cloned());
     let mut session = Session::new(&run, usize::from(arguments.search.beam))?;
     let json = arguments.output.json;
     let Some(question) = &arguments.question else {
@@ -30,16 +35,20 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
             false => prompt::answer_lines(&mut session, out, json),
         };
     };
-    let answer = session.ask(question);
+    let answer = session.ask(question)?;
     let Some(best) = answer.best() else { bail!("the parser found no program") };
     if arguments.csv {
-        return text::write_csv(out, answer);
+        text::write_csv(out, answer)?;
+    } else if json {
+        write_json(out, answer)?;
+    } else {
+        writeln!(out, "{}", best.program)?;
+        text::write_answer(out, answer, if arguments.all_rows { usize::MAX } else { MAX_ROWS })?;
+        writeln!(out)?;
+        text::write_candidates(out, answer)?;
     }
-    if json {
-        return write_json(out, answer);
+    match best.outcome.executes() {
+        true => Ok(()),
+        false => Err(NothingFound.into()),
     }
-    writeln!(out, "{}", best.program)?;
-    text::write_answer(out, answer, if arguments.all_rows { usize::MAX } else { MAX_ROWS })?;
-    writeln!(out)?;
-    text::write_candidates(out, answer)
 }

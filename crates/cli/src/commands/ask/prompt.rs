@@ -34,7 +34,10 @@ pub(super) fn converse(session: &mut Session<'_>, out: &mut dyn Write, all_rows:
             }
         } else {
             let max_rows = if all_rows { usize::MAX } else { MAX_ROWS };
-            text::write_answer(out, session.ask(line), max_rows)?;
+            match session.ask(line) {
+                Ok(answer) => text::write_answer(out, answer, max_rows)?,
+                Err(error) => writeln!(out, "{error:#}")?,
+            }
         }
     }
 }
@@ -47,11 +50,17 @@ pub(super) fn answer_lines(session: &mut Session<'_>, out: &mut dyn Write, json:
             if session.execute(line.trim(), out)?.is_break() {
                 return Ok(());
             }
-        } else if json {
-            serde_json::to_writer(&mut *out, session.ask(&line))?;
-            writeln!(out)?;
         } else {
-            text::write_line(out, session.ask(&line))?;
+            // A question that cannot be answered has a line too, so that answers and questions stay side by side.
+            match (session.ask(&line), json) {
+                (Ok(answer), true) => writeln!(out, "{}", serde_json::to_string(answer)?)?,
+                (Ok(answer), false) => text::write_line(out, answer)?,
+                (Err(error), true) => {
+                    let record = serde_json::json!({"question": line, "error": format!("{error:#}")});
+                    writeln!(out, "{record}")?;
+                }
+                (Err(error), false) => writeln!(out, "{error:#}")?,
+            }
         }
         // A process that writes a question and waits for its answer must not wait for a full buffer.
         out.flush()?;

@@ -2,6 +2,7 @@
 
 use super::answer::{AnsweredQuestion, QuestionAnswerer};
 use super::text;
+use crate::commands::write_notes;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,7 +10,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_exec::sqlite::Database;
 use xpr_learn::TrainedRun;
+use xpr_learn::task::check_length;
 use xpr_run::Dataset;
+use xpr_text::tokenize;
 
 /// The commands of a session.
 pub(super) const HELP: &str = r"\sql         the program of the last answer
@@ -18,6 +21,18 @@ pub(super) const HELP: &str = r"\sql         the program of the last answer
 \schema      the tables and columns, or the names that programs use
 \help        this list
 \quit        ends the session";
+
+/// Checks that a text can be a question.
+///
+/// # Errors
+/// If it has no words, or too many.
+pub(super) fn check_question(question: &str) -> Result<()> {
+    check_length(question)?;
+    if tokenize(question).is_empty() {
+        bail!("the question has no words");
+    }
+    Ok(())
+}
 
 /// A session with the parser of a run.
 pub(super) struct Session<'r> {
@@ -33,8 +48,18 @@ impl<'r> Session<'r> {
     }
 
     /// Answers a question. Commands are about this answer from now on.
-    pub(super) fn ask(&mut self, question: &str) -> &AnsweredQuestion {
-        self.last.insert(self.answerer.answer(question, self.beam))
+    ///
+    /// # Errors
+    /// If it has no words or too many, or the data changed since the run was opened.
+    pub(super) fn ask(&mut self, question: &str) -> Result<&AnsweredQuestion> {
+        check_question(question)?;
+        if !tokenize(question).iter().any(|word| self.run.task.vocabulary().knows(word)) {
+            let note = "the parser has never seen a word of this question, so its answer is a guess";
+            write_notes([note.to_owned()]);
+        }
+        let answer = self.answerer.answer(question, self.beam);
+        self.run.task.check_unchanged()?;
+        Ok(self.last.insert(answer))
     }
 
     /// Executes a command, such as `\sql`. Breaks if it ends the session.

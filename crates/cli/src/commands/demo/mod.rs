@@ -159,7 +159,7 @@ impl<'a> Demo<'a> {
         let path = self.runs().join(folder);
         let earlier = RunFolder::open(&path).ok().filter(|run| {
             Config::read(Some(&run.path(RunFile::Config)), &[])
-                .is_ok_and(|earlier| earlier.config == *experiment.config())
+                .is_ok_and(|earlier| earlier.config == *experiment.config() && experiment.has_data_of(run))
         });
         if earlier.is_none() {
             delete_run(&path)?;

@@ -4,7 +4,8 @@ use super::spelling::Spelling;
 use super::{LONGEST_SPAN, ValueIndex, ValueLimits, hash_stems, number_key};
 use crate::Fault;
 use crate::sqlite::guard::{Allowance, Session};
-use crate::sqlite::tables::quoted;
+use crate::sqlite::tables::{OVERSIZED, quoted, without_oversized_cells};
+use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Duration;
@@ -26,6 +27,7 @@ pub(super) struct Collection {
     columns: Vec<Vec<ColumnId>>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
     incomplete_columns: Vec<ColumnId>,
+    tables_with_oversized_cells: Vec<TableId>,
 }
 
 /// The state of one column while its table is read.
@@ -62,31 +64,42 @@ impl Collection {
             })
             .collect();
         let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
-        let sql = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name, '"'));
-        // If the table takes too long or is a hostile view, only the rows before that count.
-        let read = session.run(&sql, TABLE_LIMITS, |row, _| {
-            let mut all_full = true;
-            for (index, column) in columns.iter_mut().enumerate() {
-                if column.full {
-                    continue;
-                }
-                match row.get_ref(index).unwrap_or(ValueRef::Null) {
-                    ValueRef::Text(bytes) => self.add_text(column, bytes),
-                    ValueRef::Integer(integer) => self.add_number(column, integer as f64),
-                    ValueRef::Real(real) => self.add_number(column, real),
-                    ValueRef::Null | ValueRef::Blob(_) => {}
-                }
-                all_full &= column.full;
-            }
-            if all_full { Err(Fault::Limit("values")) } else { Ok(()) }
-        });
-        let incomplete = columns.iter().filter(|column| column.full || read.is_err());
+        let mut read = |selected: &str| {
+            let sql = format!("SELECT {selected} FROM {}", quoted(&table.name, '"'));
+            // If the table takes too long or is a hostile view, only the rows before that count.
+            session.run(&sql, TABLE_LIMITS, |row, _| self.add_row(&mut columns, row))
+        };
+        let mut read_to_end = read(&names.join(", "));
+        if read_to_end == Err(OVERSIZED) {
+            // Rows that were added before are known and add nothing.
+            read_to_end = read(&without_oversized_cells(table));
+            self.tables_with_oversized_cells.push(id);
+        }
+        let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
             }
         }
+    }
+
+    /// Adds the values of a row.
+    fn add_row(&mut self, columns: &mut [ColumnState], row: &Row<'_>) -> Result<(), Fault> {
+        let mut all_full = true;
+        for (index, column) in columns.iter_mut().enumerate() {
+            if column.full {
+                continue;
+            }
+            match row.get_ref(index).unwrap_or(ValueRef::Null) {
+                ValueRef::Text(bytes) => self.add_text(column, bytes),
+                ValueRef::Integer(integer) => self.add_number(column, integer as f64),
+                ValueRef::Real(real) => self.add_number(column, real),
+                ValueRef::Null | ValueRef::Blob(_) => {}
+            }
+            all_full &= column.full;
+        }
+        if all_full { Err(Fault::Limit("values")) } else { Ok(()) }
     }
 
     fn add_text(&mut self, column: &mut ColumnState, bytes: &[u8]) {
@@ -150,7 +163,15 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, incomplete_columns, .. } = self;
-        ValueIndex { values, by_stems, numbers, incomplete_columns, known_stems, spelling }
+        let Collection { numbers, incomplete_columns, tables_with_oversized_cells, .. } = self;
+        ValueIndex {
+            values,
+            by_stems,
+            numbers,
+            incomplete_columns,
+            tables_with_oversized_cells,
+            known_stems,
+            spelling,
+        }
     }
 }

@@ -105,6 +105,7 @@ pub struct ValueIndex {
     by_stems: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
     incomplete_columns: Vec<ColumnId>,
+    tables_with_oversized_cells: Vec<TableId>,
     /// The hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
@@ -147,6 +148,12 @@ impl ValueIndex {
     /// [`ValueLimits::longest`] does not count.
     pub fn incomplete_columns(&self) -> &[ColumnId] {
         &self.incomplete_columns
+    }
+
+    /// Returns the tables that have cells of more than 256 KiB, such as photos. Such a cell is not in the index, and a query
+    /// cannot read it. The other cells are.
+    pub fn tables_with_oversized_cells(&self) -> &[TableId] {
+        &self.tables_with_oversized_cells
     }
 
     /// Returns the number of distinct texts in the index.

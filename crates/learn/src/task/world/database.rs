@@ -130,6 +130,10 @@ impl World for DatabaseWorld {
         }
     }
 
+    fn check_unchanged(&self) -> Result<(), TaskError> {
+        Ok(self.database.check_unchanged()?)
+    }
+
     /// Returns whether a query found something. A query that counts zero rows or returns only constants did not: such queries run
     /// whatever the question is, and a parser that is rewarded for them learns to write nothing else.
     fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {

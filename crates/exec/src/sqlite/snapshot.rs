@@ -1,0 +1,446 @@
+//! The state of a database that all connections read.
+//!
+//! A command opens a database several times: for the schema, for the values, and for the queries of each thread. If
+//! another program wrote in between, their results would not fit together. So a database of ordinary size is copied into
+//! memory when it is opened, within one transaction, and all connections share the copy. How it is read depends on what
+//! is beside it:
+//!
+//! | beside the file | how it is read |
+//! |---|---|
+//! | no write-ahead log | with SQLite's locks |
+//! | no log, but its header says it uses one | without locks |
+//! | a log | from a private copy of both files, because SQLite would create an index for the log |
+//! | a log that changes, and its index `-shm` | with SQLite's locks in the index, which is not written to |
+//!
+//! What is read without locks counts only if the files did not change meanwhile. Otherwise it is read again.
+//!
+//! A larger database that uses a log is copied into a temporary file. Any other larger database is read in place, because
+//! a copy would take longer than many commands. SQLite's locks make each of its queries consistent, and the counter of
+//! changes in its header tells whether another program wrote between two queries. That is an error then.
+
+use super::database::{LOCK_TIMEOUT, OPENING};
+use super::error::DatabaseError;
+use super::files::READ_ONLY;
+use super::guard::Meter;
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+use tempfile::{NamedTempFile, TempDir};
+
+/// The first bytes of every database.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// The positions of the journal mode in the header: for writers and for readers.
+const MODES: std::ops::RangeInclusive<usize> = 18..=19;
+/// The journal mode of databases with a write-ahead log.
+const WRITE_AHEAD: u8 = 2;
+/// The journal mode of other databases.
+const ROLLBACK: u8 = 1;
+/// The bytes of the header that change with every transaction of a database without a log.
+const CHANGE_COUNTER: std::ops::Range<usize> = 24..28;
+/// The maximum bytes of a copy in memory. Copying them takes some hundredths of a second.
+const LARGEST_IN_MEMORY: u64 = 64 << 20;
+/// How often to try again while other programs change the files, and how long to wait before that.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
+/// The age from which a file's time of change distinguishes it from a later change. Clocks of file systems tick every few
+/// milliseconds.
+const DISTINCT_AGE: Duration = Duration::from_millis(40);
+/// The state of a database that all connections read.
+pub(super) enum Snapshot {
+    /// A copy in memory.
+    Memory(Box<[u8]>),
+    /// A copy in a temporary file, which is deleted with this.
+    Copy(NamedTempFile),
+    /// The file itself, which is not supposed to change.
+    InPlace(Watched),
+}
+
+/// A file that is read in place.
+pub(super) struct Watched {
+    path: PathBuf,
+    /// Stays open, because closing any handle of a file drops the locks that SQLite holds on it.
+    file: Mutex<File>,
+    /// What the file was when it was opened.
+    identity: (u64, u64),
+    change_counter: [u8; 4],
+    changed: AtomicBool,
+}
+
+impl Snapshot {
+    /// Takes a snapshot of a database.
+    ///
+    /// # Errors
+    /// If the file is not a database, cannot be read, or is written to all the time.
+    pub(super) fn take(path: &Path) -> Result<Snapshot, DatabaseError> {
+        let mut attempts = 0;
+        loop {
+            match take_once(path, attempts) {
+                Ok(snapshot) => return Ok(snapshot),
+                Err(Failure::Passing(_)) if attempts < ATTEMPTS => attempts += 1,
+                Err(Failure::Passing(error) | Failure::Lasting(error)) => return Err(error),
+            }
+            sleep(PAUSE);
+        }
+    }
+
+    /// Returns a connection on which no statement was run yet.
+    pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
+        match self {
+            Snapshot::Memory(content) => {
+                let connection = Connection::open_in_memory_with_flags_and_vfs(
+                    OpenFlags::SQLITE_OPEN_READ_WRITE
+                        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+                        | OpenFlags::SQLITE_OPEN_EXRESCODE,
+                    READ_ONLY,
+                )?;
+                let size = content.len() as i64;
+                // SAFETY: every connection is in a `ReadConnection`, which keeps the content. A read-only database is not
+                // written to.
+                let code = unsafe {
+                    ffi::sqlite3_deserialize(
+                        connection.handle(),
+                        c"main".as_ptr(),
+                        content.as_ptr().cast_mut(),
+                        size,
+                        size,
+                        ffi::SQLITE_DESERIALIZE_READONLY,
+                    )
+                };
+                match code {
+                    ffi::SQLITE_OK => Ok(connection),
+                    code => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)),
+                }
+            }
+            Snapshot::Copy(file) => open(&uri(file.path(), "immutable=1")),
+            Snapshot::InPlace(watched) => open(&uri(&watched.path, "readonly_shm=1")),
+        }
+    }
+
+    /// Returns an error if another program changed a database that is read in place.
+    pub(super) fn check_unchanged(&self) -> Result<(), DatabaseError> {
+        match self {
+            Snapshot::InPlace(watched) if watched.has_changed() => {
+                Err(DatabaseError::Changed { path: watched.path.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Watched {
+    fn has_changed(&self) -> bool {
+        let is_same = || -> io::Result<bool> {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(CHANGE_COUNTER.start as u64))?;
+            let mut counter = [0; 4];
+            file.read_exact(&mut counter)?;
+            Ok(counter == self.change_counter && identity(&fs::metadata(&self.path)?) == self.identity)
+        };
+        // Once changed, it stays so, also if somebody restores the file.
+        if !self.changed.load(Relaxed) && !is_same().unwrap_or(false) {
+            self.changed.store(true, Relaxed);
+        }
+        self.changed.load(Relaxed)
+    }
+}
+
+/// The reason why there is no snapshot.
+enum Failure {
+    /// It will fail again.
+    Lasting(DatabaseError),
+    /// Another program changed the files meanwhile, so it may succeed the next time.
+    Passing(DatabaseError),
+}
+
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Failure {
+        Failure::Lasting(error)
+    }
+}
+
+/// Tries to take a snapshot. Only the first attempt assumes that nobody is writing to a log.
+fn take_once(path: &Path, attempt: u32) -> Result<Snapshot, Failure> {
+    let (file, header) = open_file(path)?;
+    let before = Files::look(path)?;
+    let uses_log = header[*MODES.end()] == WRITE_AHEAD || before.log.is_some();
+    let size = before.database.len + before.log.as_ref().map_or(0, |log| log.len);
+    if !uses_log && size > LARGEST_IN_MEMORY {
+        return Ok(Snapshot::InPlace(Watched {
+            path: path.to_owned(),
+            file: Mutex::new(file),
+            identity: before.database.identity,
+            change_counter: change_counter(&header),
+            changed: AtomicBool::new(false),
+        }));
+    }
+    let has_index = before.log.is_some() && before.index.is_some();
+    let locks = !uses_log || (has_index && attempt > 0);
+    let copied = if locks {
+        copy(&uri(path, "readonly_shm=1"), size)
+    } else {
+        if !before.is_settled() {
+            sleep(DISTINCT_AGE);
+        }
+        let copied = match &before.log {
+            Some(log) if log.len > 0 => private_copy(path)
+                .map_err(CopyError::File)
+                .and_then(|folder| copy(&plain_uri(&folder.path().join(PRIVATE_NAME)), size)),
+            _ => copy(&uri(path, "immutable=1"), size),
+        };
+        if Files::look(path)? != before {
+            return Err(Failure::Passing(DatabaseError::Busy { path: path.to_owned() }));
+        }
+        copied
+    };
+    copied.map_err(|error| match &error {
+        // The log or its index may be gone, or just being made.
+        CopyError::Engine(engine) if uses_log && is_about_log(engine) => {
+            Failure::Passing(error.explain(path))
+        }
+        _ => Failure::Lasting(error.explain(path)),
+    })
+}
+
+/// Returns whether an error may come from a log that is created or deleted at this moment.
+fn is_about_log(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DatabaseBusy, ReadOnly};
+    error.sqlite_error_code().is_some_and(|code| matches!(code, CannotOpen | DatabaseBusy | ReadOnly))
+}
+
+/// The reason why a database cannot be copied.
+enum CopyError {
+    Engine(rusqlite::Error),
+    /// The temporary file cannot be made.
+    File(io::Error),
+}
+
+impl From<rusqlite::Error> for CopyError {
+    fn from(error: rusqlite::Error) -> CopyError {
+        CopyError::Engine(error)
+    }
+}
+
+impl CopyError {
+    fn explain(self, path: &Path) -> DatabaseError {
+        match self {
+            CopyError::Engine(error) => explain(path, &error),
+            CopyError::File(source) => {
+                DatabaseError::NoCopy { path: path.to_owned(), folder: std::env::temp_dir(), source }
+            }
+        }
+    }
+}
+
+/// Copies a database, which SQLite opens with an address, in one transaction.
+fn copy(address: &str, size: u64) -> Result<Snapshot, CopyError> {
+    let mut connection = open(address)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
+    let meter = Meter::of(&connection);
+    let _metered = meter.start(OPENING);
+    // The first statement begins the transaction in which all pages are read.
+    connection.execute_batch("BEGIN")?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    if size <= LARGEST_IN_MEMORY {
+        let mut content: Box<[u8]> = connection.serialize(MAIN_DB)?.as_ref().into();
+        // The copy has no log. A header that speaks of one would make SQLite look for it.
+        if let Some(modes) = content.get_mut(MODES) {
+            modes.fill(ROLLBACK);
+        }
+        return Ok(Snapshot::Memory(content));
+    }
+    let file = NamedTempFile::new().map_err(CopyError::File)?;
+    let mut target = Connection::open(file.path())?;
+    target.pragma_update(None, "synchronous", false)?;
+    // Copying all pages at once either succeeds or fails.
+    Backup::new(&connection, &mut target)?.step(-1)?;
+    target.close().map_err(|(_, error)| error)?;
+    Ok(Snapshot::Copy(file))
+}
+
+/// The name of a database in a private folder.
+const PRIVATE_NAME: &str = "database";
+
+/// Copies a database and its log into a private folder.
+fn private_copy(path: &Path) -> io::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join(PRIVATE_NAME);
+    fs::copy(path, &copy)?;
+    fs::copy(sidecar(path, LOG), sidecar(&copy, LOG))?;
+    Ok(folder)
+}
+
+/// The ending of the name of a write-ahead log.
+const LOG: &str = "-wal";
+/// The ending of the name of the index of a log.
+const INDEX: &str = "-shm";
+
+/// What can be seen of a database from outside. Two looks are equal if nobody wrote in between.
+#[derive(PartialEq, Eq)]
+struct Files {
+    database: FileState,
+    log: Option<FileState>,
+    index: Option<FileState>,
+}
+
+#[derive(PartialEq, Eq)]
+struct FileState {
+    identity: (u64, u64),
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Files {
+    fn look(path: &Path) -> Result<Files, DatabaseError> {
+        let state = |metadata: Metadata| FileState {
+            identity: identity(&metadata),
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+        };
+        let beside = |ending: &str| fs::metadata(sidecar(path, ending)).ok().map(state);
+        let database =
+            fs::metadata(path).map_err(|source| DatabaseError::Io { path: path.to_owned(), source })?;
+        Ok(Files { database: state(database), log: beside(LOG), index: beside(INDEX) })
+    }
+
+    /// Returns whether the times of change are so long ago that a later change has another time.
+    fn is_settled(&self) -> bool {
+        let files = [Some(&self.database), self.log.as_ref()];
+        files.into_iter().flatten().all(|file| {
+            let age = file.modified.and_then(|modified| modified.elapsed().ok());
+            age.is_none_or(|age| age > DISTINCT_AGE)
+        })
+    }
+}
+
+/// Returns numbers that distinguish a file from others, also from one that replaces it under its name.
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    #[cfg(unix)]
+    return (std::os::unix::fs::MetadataExt::dev(metadata), std::os::unix::fs::MetadataExt::ino(metadata));
+    #[cfg(not(unix))]
+    return (
+        0,
+        metadata.created().map_or(0, |created| {
+            created.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_nanos() as u64)
+        }),
+    );
+}
+
+/// Returns the path of a file beside the database, whose name is the database's with an ending.
+fn sidecar(path: &Path, ending: &str) -> PathBuf {
+    let mut sidecar: OsString = path.into();
+    sidecar.push(ending);
+    sidecar.into()
+}
+
+fn change_counter(header: &[u8; 100]) -> [u8; 4] {
+    let mut counter = [0; 4];
+    counter.copy_from_slice(&header[CHANGE_COUNTER]);
+    counter
+}
+
+/// Opens the file of a database and reads its header.
+fn open_file(path: &Path) -> Result<(File, [u8; 100]), DatabaseError> {
+    let path_buf = || path.to_owned();
+    let refused = |source: io::Error| match source.kind() {
+        ErrorKind::NotFound => DatabaseError::Missing { path: path_buf() },
+        ErrorKind::PermissionDenied => DatabaseError::Permission { path: path_buf() },
+        _ => DatabaseError::Io { path: path_buf(), source },
+    };
+    // Checked before opening the file, which would block on a pipe.
+    let metadata = fs::metadata(path).map_err(refused)?;
+    if metadata.is_dir() {
+        return Err(DatabaseError::Directory { path: path_buf() });
+    }
+    if !metadata.is_file() {
+        return Err(DatabaseError::NotAFile { path: path_buf() });
+    }
+    if metadata.len() == 0 {
+        return Err(DatabaseError::NoTables { path: path_buf() });
+    }
+    let mut header = [0; 100];
+    let mut file = File::open(path).map_err(refused)?;
+    match file.read_exact(&mut header) {
+        Ok(()) if header.starts_with(MAGIC) => Ok((file, header)),
+        Ok(()) => Err(DatabaseError::NotADatabase { path: path_buf() }),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            Err(DatabaseError::NotADatabase { path: path_buf() })
+        }
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// Opens a database for reading at an address.
+fn open(address: &str) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    Connection::open_with_flags(address, flags)
+}
+
+/// Returns the address of a file that is opened with [`READ_ONLY`] and a parameter.
+fn uri(path: &Path, parameter: &str) -> String {
+    format!("{}&vfs={READ_ONLY}&{parameter}", plain_uri(path))
+}
+
+/// Returns the `file:` URI with which SQLite opens a file for reading. All bytes that could have a meaning in a URI are
+/// escaped.
+fn plain_uri(path: &Path) -> String {
+    // An absolute path needs an empty host before it, or its first folder could be taken for the host.
+    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri.push_str("?mode=ro");
+    uri
+}
+
+/// Translates an error of SQLite to one that tells users what to do.
+pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> DatabaseError {
+    let path = path.to_owned();
+    let message = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path },
+        Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path, message },
+        Some(ErrorCode::PermissionDenied) => DatabaseError::Permission { path },
+        Some(ErrorCode::OperationInterrupted) => DatabaseError::Endless { path, limit: OPENING.time },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
+        // A program that crashed left a journal. To roll it back would be a write.
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+            let sidecar = sidecar(&path, "-journal");
+            if sidecar.exists() {
+                DatabaseError::Unfinished { path, sidecar }
+            } else {
+                DatabaseError::Engine { path, message }
+            }
+        }
+        _ => DatabaseError::Engine { path, message },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_cannot_become_part_of_the_address() {
+        assert_eq!(plain_uri(Path::new("a b?mode=rwc#%.db")), "file:a%20b%3Fmode%3Drwc%23%25.db?mode=ro");
+        assert_eq!(
+            uri(Path::new("//host/x"), "immutable=1"),
+            "file:////host/x?mode=ro&vfs=xpr-read-only&immutable=1"
+        );
+    }
+}

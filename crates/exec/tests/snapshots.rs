@@ -1,0 +1,230 @@
+//! Databases that other programs write to: every command sees one state of them, and leaves no trace (issue 18).
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "these are tests")]
+
+mod support;
+
+use rusqlite::Connection;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use support::TestDatabase;
+use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner};
+use xpr_exec::{Executor, Outcome};
+
+/// Names the database for the process of [`writer`].
+const WRITER: &str = "XPR_TEST_WRITER";
+/// The number of accounts, which fill some hundred pages, and the sum of their amounts.
+const ACCOUNTS: u64 = 2000;
+const SUM: u64 = 100 * ACCOUNTS;
+
+fn accounts(mode: &'static str) -> TestDatabase {
+    TestDatabase::with(|connection| {
+        connection.pragma_update(None, "journal_mode", mode).unwrap();
+        connection
+            .execute_batch(&format!(
+                "CREATE TABLE account (id INTEGER PRIMARY KEY, amount INT, note TEXT);
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ACCOUNTS})
+                 INSERT INTO account SELECT i, 100, hex(zeroblob(100)) FROM n;"
+            ))
+            .unwrap();
+    })
+}
+
+/// The other program: moves amounts between accounts until it is killed. As a test of its own it does nothing.
+#[test]
+fn writer() {
+    let Some(path) = std::env::var_os(WRITER) else { return };
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+    connection.pragma_update(None, "synchronous", false).unwrap();
+    // Pages move from the log into the file often.
+    connection.pragma_update(None, "wal_autocheckpoint", 20).unwrap();
+    for turn in 0u64.. {
+        let (from, to) = (1 + turn * 7 % ACCOUNTS, 1 + (turn * 7 + ACCOUNTS / 2) % ACCOUNTS);
+        // A reader may hold the database for a moment.
+        let _ = connection.execute_batch(&format!(
+            "BEGIN IMMEDIATE;
+             UPDATE account SET amount = amount - 1 WHERE id = {from};
+             UPDATE account SET amount = amount + 1 WHERE id = {to};
+             COMMIT;"
+        ));
+        if turn == 0 {
+            println!("writing");
+        }
+    }
+}
+
+/// A process of [`writer`], killed when it is dropped.
+struct Writer(Child);
+
+impl Writer {
+    fn start(path: &Path) -> Writer {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "writer", "--nocapture"])
+            .env(WRITER, path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut seen = String::new();
+        let mut output = child.stdout.take().unwrap();
+        while !seen.contains("writing") {
+            let mut byte = [0];
+            output.read_exact(&mut byte).unwrap();
+            seen.push(char::from(byte[0]));
+        }
+        Writer(child)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn runner(database: &Database) -> SqliteRunner {
+    SqliteRunner::new(database, database.schema().unwrap(), QueryLimits::interactive()).unwrap()
+}
+
+#[test]
+fn all_queries_of_a_command_see_one_state_beside_a_writer() {
+    for mode in ["wal", "delete"] {
+        let test = accounts(mode);
+        let writer = Writer::start(&test.path());
+        for _ in 0..20 {
+            let database = match Database::open(test.path()) {
+                Ok(database) => database,
+                // A writer that never pauses may keep a reader of a database without a log away.
+                Err(DatabaseError::Busy { .. }) if mode == "delete" => continue,
+                Err(error) => panic!("{mode}: {error}"),
+            };
+            let each = "SELECT amount FROM account ORDER BY id";
+            let first = runner(&database).execute(each);
+            assert_eq!(runner(&database).execute(each), first, "{mode}");
+            let sum = runner(&database).execute("SELECT sum(amount) FROM account");
+            assert_eq!(sum, Outcome::Value(format!("(bag ({SUM}))")), "{mode}");
+        }
+        drop(writer);
+        let mut names = names(test.folder());
+        names.retain(|name| !name.ends_with("-journal"));
+        let expected: &[&str] =
+            if mode == "wal" { &["test.db", "test.db-shm", "test.db-wal"] } else { &["test.db"] };
+        assert_eq!(names, expected, "{mode}");
+    }
+}
+
+#[test]
+fn a_database_that_is_replaced_or_changed_stays_the_same_for_a_command() {
+    let test = accounts("delete");
+    let database = test.open();
+    let count = "SELECT count(*) FROM account";
+    let expected = Outcome::Value(format!("(bag ({ACCOUNTS}))"));
+    let mut early = runner(&database);
+    let other = TestDatabase::new("CREATE TABLE account (id INTEGER PRIMARY KEY, amount INT, note TEXT)");
+    std::fs::rename(other.path(), test.path()).unwrap();
+    assert_eq!([early.execute(count), runner(&database).execute(count)], [expected.clone(), expected]);
+    Connection::open(test.path()).unwrap().execute_batch("INSERT INTO account VALUES (1, 2, 'x')").unwrap();
+    assert_eq!(runner(&test.open()).execute(count), Outcome::Value("(bag (1))".to_owned()));
+}
+
+#[test]
+fn a_large_database_that_changes_is_an_error() {
+    let test = TestDatabase::new(
+        "CREATE TABLE filler (bytes BLOB);
+         INSERT INTO filler VALUES (zeroblob(70000000));
+         CREATE TABLE account (id INTEGER PRIMARY KEY);
+         INSERT INTO account VALUES (1);",
+    );
+    let before = names(test.folder());
+    let database = test.open();
+    let mut runner = runner(&database);
+    let count = "SELECT count(*) FROM account";
+    assert_eq!(runner.execute(count), Outcome::Value("(bag (1))".to_owned()));
+    database.check_unchanged().unwrap();
+    assert_eq!(names(test.folder()), before);
+    Connection::open(test.path()).unwrap().execute_batch("INSERT INTO account VALUES (2)").unwrap();
+    assert!(!runner.execute(count).executes());
+    assert!(matches!(database.check_unchanged(), Err(DatabaseError::Changed { .. })));
+    assert!(matches!(database.schema(), Err(DatabaseError::Changed { .. })));
+}
+
+#[test]
+fn a_large_database_with_a_log_is_copied() {
+    let test = TestDatabase::with(|connection| {
+        connection.pragma_update(None, "journal_mode", "wal").unwrap();
+        connection
+            .execute_batch("CREATE TABLE t (a BLOB); INSERT INTO t VALUES (zeroblob(70000000))")
+            .unwrap();
+    });
+    let before = names(test.folder());
+    let mut runner = test.runner(QueryLimits::default());
+    assert_eq!(runner.execute("SELECT count(*) FROM t"), Outcome::Value("(bag (1))".to_owned()));
+    assert_eq!(names(test.folder()), before);
+}
+
+/// A log can be beside a database in any state. None of them makes a file appear or a byte change.
+#[test]
+fn any_log_beside_a_database_is_read_or_refused_without_a_trace() {
+    let with_log = accounts("wal");
+    let other = accounts("wal");
+    let kept = tempfile::tempdir().unwrap();
+    for (from, to) in [(&with_log, "crashed"), (&other, "other")] {
+        let connection = Connection::open(from.path()).unwrap();
+        connection.execute_batch("DELETE FROM account WHERE id > 10").unwrap();
+        // As after a crash: the log has what the file has not.
+        for (ending, kept_ending) in [("", ""), ("-wal", "-wal"), ("-shm", "-shm")] {
+            let path = format!("{}{ending}", from.path().display());
+            std::fs::copy(path, kept.path().join(format!("{to}{kept_ending}"))).unwrap();
+        }
+    }
+    let plain = accounts("delete");
+    let read = |name: &str| std::fs::read(kept.path().join(name)).unwrap();
+    let (log, index) = (read("crashed-wal"), read("crashed-shm"));
+    let rollback = std::fs::read(plain.path()).unwrap();
+    let all = Some(ACCOUNTS);
+    // The file, its log, the index of the log, and the number of rows; `None` where only the absence of harm is asked for.
+    type Case = (&'static str, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>, Option<u64>);
+    let cases: [Case; 11] = [
+        ("a log of a crash", read("crashed"), Some(log.clone()), None, Some(10)),
+        ("a log and an index of a crash", read("crashed"), Some(log.clone()), Some(index.clone()), Some(10)),
+        ("no log", read("crashed"), None, None, None),
+        ("an index alone", read("crashed"), None, Some(index.clone()), None),
+        ("an empty log", read("crashed"), Some(vec![]), None, None),
+        ("half a log", read("crashed"), Some(log[..log.len() / 2].to_vec()), Some(index.clone()), None),
+        ("garbage", read("crashed"), Some(vec![7; 5000]), Some(vec![9; 32768]), None),
+        ("a stray empty log", rollback.clone(), Some(vec![]), None, all),
+        ("a stray log of garbage", rollback.clone(), Some(vec![7; 5000]), None, all),
+        ("a stray index", rollback.clone(), None, Some(index.clone()), all),
+        ("a stray log of garbage and an index", rollback, Some(vec![7; 5000]), Some(index), all),
+    ];
+    for (what, file, log, index, rows) in cases {
+        let test = TestDatabase::new("");
+        std::fs::write(test.path(), file).unwrap();
+        for (ending, content) in [("-wal", log), ("-shm", index)] {
+            if let Some(content) = content {
+                std::fs::write(format!("{}{ending}", test.path().display()), content).unwrap();
+            }
+        }
+        let before = test.fingerprint();
+        let outcome = Database::open(test.path()).map(|database| {
+            let outcome = runner(&database).execute("SELECT count(*) FROM account");
+            (outcome, database)
+        });
+        if let Some(rows) = rows {
+            let (outcome, _) = outcome.unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(outcome, Outcome::Value(format!("(bag ({rows}))")), "{what}");
+        }
+        assert_eq!(test.fingerprint(), before, "{what}");
+    }
+}

@@ -1,0 +1,158 @@
+//! What a run was trained on, as fingerprints.
+//!
+//! Data are corrected while runs exist. A run that resumes with other labels, or an ensemble whose members saw other
+//! labels, would be a mixture that nobody asked for. So a run records fingerprints of its data, and whoever uses what it
+//! trained compares them.
+
+use super::error::ExperimentError;
+use crate::task::Task;
+use crate::task::dataset::Examples;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use xpr_data::{DataError, Example};
+use xpr_run::{Config, RunError, RunFile, RunFolder, fingerprint};
+
+/// The content of `data.json`: a fingerprint of each part of the data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DataRecord {
+    /// The training examples, of which a part may be labeled or held out.
+    examples: String,
+    /// The questions without programs.
+    unlabeled: String,
+    /// The test examples.
+    test: String,
+    /// The word vectors.
+    vectors: String,
+    /// The rules and items of the grammar. It is left out where the world was not opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grammar: Option<String>,
+}
+
+impl DataRecord {
+    /// Returns the record of the files that the settings name.
+    fn of_files(config: &Config, examples: &Examples, vectors: &mut VectorFiles) -> Result<Self, DataError> {
+        let pairs = |examples: &[Example]| {
+            fingerprint(
+                examples.iter().flat_map(|example| [example.utterance.as_str(), example.program.as_str()]),
+            )
+        };
+        Ok(DataRecord {
+            examples: pairs(&examples.train),
+            unlabeled: fingerprint(examples.bare.iter().map(String::as_str)),
+            test: pairs(&examples.test),
+            vectors: vectors.fingerprint(&config.data.embeddings)?,
+            grammar: None,
+        })
+    }
+
+    /// Returns the record of an experiment's data.
+    pub(super) fn new(config: &Config, examples: &Examples) -> Result<Self, DataError> {
+        DataRecord::of_files(config, examples, &mut VectorFiles::default())
+    }
+
+    /// Adds the rules and items of the grammar.
+    pub(super) fn with_grammar(self, task: &Task) -> Self {
+        // A record of texts and numbers has a form in JSON.
+        let grammar = serde_json::to_string(&task.grammar_record()).unwrap_or_default();
+        DataRecord { grammar: Some(fingerprint([grammar.as_str()])), ..self }
+    }
+
+    /// Returns the names of the parts that are not as recorded.
+    fn differences(&self, recorded: &DataRecord) -> Vec<&'static str> {
+        let grammars = self.grammar.as_ref().zip(recorded.grammar.as_ref());
+        let parts = [
+            ("the training examples", self.examples != recorded.examples),
+            ("the unlabeled questions", self.unlabeled != recorded.unlabeled),
+            ("the test examples", self.test != recorded.test),
+            ("the word vectors", self.vectors != recorded.vectors),
+            ("the tables, columns or constants", grammars.is_some_and(|(now, then)| now != then)),
+        ];
+        parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
+    }
+
+    /// Returns a record of what a member of an ensemble is trained on. It is not tested.
+    pub(super) fn of_member(&self) -> Self {
+        DataRecord { test: fingerprint([]), ..self.clone() }
+    }
+
+    /// Checks that a folder was trained on these data. Returns false if that is unknown, because an earlier version trained
+    /// it.
+    ///
+    /// # Errors
+    /// If it was trained on other data.
+    pub(super) fn check(&self, folder: &RunFolder) -> Result<bool, ExperimentError> {
+        if !folder.has(RunFile::Data) {
+            return Ok(false);
+        }
+        let recorded: DataRecord = folder.read_json(RunFile::Data)?;
+        match self.differences(&recorded).as_slice() {
+            [] => Ok(true),
+            changed => {
+                let folder = folder.folder().to_owned();
+                Err(ExperimentError::OtherData { folder, changed: changed.join(" and ") })
+            }
+        }
+    }
+
+    /// Records the data in a folder.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn write(&self, folder: &RunFolder) -> Result<(), RunError> {
+        folder.write_json(RunFile::Data, self)
+    }
+}
+
+/// The fingerprints of files of word vectors. Each is computed once.
+#[derive(Debug, Default)]
+struct VectorFiles(HashMap<PathBuf, String>);
+
+impl VectorFiles {
+    fn fingerprint(&mut self, path: &Path) -> Result<String, DataError> {
+        if path.as_os_str().is_empty() {
+            return Ok(fingerprint([]));
+        }
+        if let Some(known) = self.0.get(path) {
+            return Ok(known.clone());
+        }
+        let content = fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
+        let computed = xpr_run::fingerprint_bytes(&content);
+        self.0.insert(path.to_owned(), computed.clone());
+        Ok(computed)
+    }
+}
+
+/// Compares runs with the data that their settings name now.
+#[derive(Debug, Default)]
+pub struct DataComparison {
+    vectors: VectorFiles,
+}
+
+impl DataComparison {
+    /// Checks that the examples and word vectors of a run are those it was trained on. A run of an earlier version has no
+    /// record of them, and data that are gone cannot be compared; neither is an error.
+    ///
+    /// # Errors
+    /// If the data changed, with what changed.
+    pub fn check(&mut self, run: &RunFolder, config: &Config) -> Result<(), ExperimentError> {
+        let examples = match Examples::read(&config.data) {
+            Ok(examples) => examples,
+            Err(_) => return Ok(()),
+        };
+        match DataRecord::of_files(config, &examples, &mut self.vectors) {
+            Ok(now) => now.check(run).map(|_| ()),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns a note about a folder that does not say what it was trained on.
+pub(super) fn without_data_record(folder: &RunFolder) -> String {
+    format!(
+        "{} has no {}, because an earlier version of xpr trained it; whether its data changed since is unknown",
+        folder.folder().display(),
+        RunFile::Data.name()
+    )
+}
