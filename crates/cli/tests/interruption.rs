@@ -63,6 +63,7 @@ fn the_number_of_threads_and_kills_do_not_change_a_bit() {
     // Joint training begins at step 100, so that there are kills before and during it.
     let settings = [
         "train.steps=300",
+        "train.average=0.99",
         "data.fraction=0.5",
         "learn.objective=sparse",
         "learn.start=100",

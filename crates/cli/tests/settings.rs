@@ -110,6 +110,25 @@ fn masks_by_question_frozen_words_and_a_folder_of_vectors_change_training() {
 }
 
 #[test]
+fn the_average_changes_the_weights_only_and_phrases_of_rules_change_training() {
+    let calendar = SmallCalendar::new();
+    let train = |run: &str, setting: &str| -> (String, Vec<u8>) {
+        succeed(&mut calendar.train(run, &[&JOINT[..], &[setting]].concat()));
+        let weights = std::fs::read(calendar.path(run).join("model.safetensors")).unwrap();
+        (calendar.read(run, "metrics.jsonl"), weights)
+    };
+    let plain = train("plain", "train.average=0");
+    let average = train("average", "train.average=0.9");
+    assert_eq!(average.0, plain.0);
+    assert_ne!(average.1, plain.1);
+    let without = train("without", "model.without=[\"rule-phrases\"]");
+    assert_ne!(without.0, plain.0);
+    assert!(without.1.len() < plain.1.len(), "phrases of rules have weights of their own");
+    let refused = calendar.train("refused", &["train.average=1"]).output().unwrap();
+    assert!(stderr(&refused).contains("expected a decay from 0 to below 1, such as 0.999"));
+}
+
+#[test]
 fn a_run_has_the_grammar_of_its_settings_and_is_not_opened_or_resumed_with_the_other() {
     let calendar = SmallCalendar::new();
     let rules = |run: &str| -> serde_json::Value {
