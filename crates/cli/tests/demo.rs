@@ -11,11 +11,11 @@ fn demo(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
     command.current_dir(folder).env_remove("XPR_DATA").env_remove("XPR_EMBEDDINGS").arg("demo");
     for setting in [
-        "train.steps=120",
-        "train.checkpoint=60",
-        "learn.steps=90",
+        "train.steps=40",
+        "train.checkpoint=20",
+        "learn.steps=20",
         "learn.beam=4",
-        "eval.beam=4",
+        "eval.beam=2",
         "model.hidden=32",
         "model.heads=4",
         "model.feed_forward=32",
@@ -61,7 +61,7 @@ fn the_demo_trains_compares_answers_and_resumes() {
     insta::assert_snapshot!(shape(&format!("{before}not used in training).\n…\nsparse MML, {after}")));
     let progress = String::from_utf8(output.stderr).unwrap();
     for line in
-        ["lower bound: 169 labeled", "sparse MML: 169 labeled", "upper bound: 564 labeled", "step 120/120"]
+        ["lower bound: 169 labeled", "sparse MML: 169 labeled", "upper bound: 564 labeled", "step 40/40"]
     {
         assert!(progress.contains(line), "{progress}");
     }
@@ -81,16 +81,19 @@ fn the_demo_trains_compares_answers_and_resumes() {
     }
     assert_eq!(found["answers"].as_array().unwrap().len(), 5);
     let running = &found["running"];
-    assert_eq!((&running["questions"], &running["candidates"]), (&395.into(), &(395 * 4).into()));
+    assert_eq!(running["questions"], 395);
+    // A beam of 4 finds at most four programs for a question, and a parser of 40 steps rarely fewer.
+    let candidates = running["candidates"].as_u64().unwrap();
+    assert!((395 * 3..=395 * 4).contains(&candidates), "{candidates} candidates");
 
     // An unfinished run is resumed, and a run with other settings is trained again.
     let sparse = folder.path().join("xpr-demo/runs/seed-0/sparse");
     let weights = fs::read(sparse.join("model.safetensors")).unwrap();
     fs::remove_file(sparse.join("evaluation.json")).unwrap();
     let resumed = demo(folder.path(), &["--json"]);
-    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 90"));
-    let other = demo(folder.path(), &["--json", "--set", "train.steps=121"]);
-    assert!(String::from_utf8(other.stderr).unwrap().contains("step 121/121"));
+    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 20"));
+    let other = demo(folder.path(), &["--json", "--set", "train.steps=41"]);
+    assert!(String::from_utf8(other.stderr).unwrap().contains("step 41/41"));
     assert_ne!(fs::read(sparse.join("model.safetensors")).unwrap(), weights);
     assert!(folder.path().join("xpr-demo/report.html").is_file());
 }

@@ -79,23 +79,3 @@ pub const SUM: &[&str] = &["total", "sum", "altogether", "combined"];
 pub const COUNT: &[&str] = &["how many", "number of", "count"];
 /// One or the other.
 pub const EITHER: &[&str] = &["or", "either"];
-/// One and the other.
-pub const BOTH: &[&str] = &["both", "and also", "as well as"];
-/// The opposite of a condition.
-pub const NOT: &[&str] = &["not", "no", "without", "never", "do not", "does not"];
-/// All but some.
-pub const EXCEPT: &[&str] = &["except", "but not", "excluding", "not"];
-/// Within two bounds.
-pub const BETWEEN: &[&str] = &["between", "in the range", "from"];
-/// Without duplicates.
-pub const DISTINCT: &[&str] = &["different", "distinct", "unique"];
-/// One result for each group.
-pub const EACH: &[&str] = &["each", "every", "per", "for each"];
-/// Text within a text.
-pub const CONTAINS: &[&str] = &["contains", "containing", "includes", "has the word"];
-/// Text at the start of a text.
-pub const STARTS_WITH: &[&str] = &["starts with", "begins with", "starting with", "beginning with"];
-/// Text at the end of a text.
-pub const ENDS_WITH: &[&str] = &["ends with", "ending with", "ending in"];
-/// No value.
-pub const MISSING: &[&str] = &["missing", "unknown", "empty", "no"];

@@ -300,7 +300,7 @@ impl Decoder {
         let mut rules = self.rule_scores.apply(tape, context, feature);
         let pointer = self.pointer.apply(tape, context, feature);
         let items = tape.pointer_scores(pointer, memory.pointer_keys, &memory.items(inputs));
-        if context.config.has(Ablation::RulePhrases) && context.scene.rule_phrases().len() > 0 {
+        if context.has_rule_phrases() {
             let phrases = tape.pointer_scores(pointer, memory.pointer_keys, &memory.rules(inputs));
             rules = tape.add_columns(rules, phrases, context.scene.rule_phrases().of_rule());
         }

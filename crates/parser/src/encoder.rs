@@ -159,7 +159,8 @@ impl EncodedBatch<'_> {
 }
 
 impl Encoder {
-    /// Adds the parameters of an encoder; `words` are the initial word vectors.
+    /// Adds the parameters of an encoder; `words` are the initial word vectors. `item_kinds` counts rules with phrases as one
+    /// kind.
     pub(crate) fn new(
         parameters: &mut Parameters,
         config: &ModelConfig,
@@ -171,8 +172,6 @@ impl Encoder {
         let words = parameters.add_table("encoder.words", words);
         let questions = WordEncoder::new(parameters, "encoder.questions", word, hidden);
         let items = WordEncoder::new(parameters, "encoder.items", word, hidden);
-        // Rules with phrases are a kind of their own, after those of items.
-        let item_kinds = item_kinds + usize::from(config.has(Ablation::RulePhrases));
         let item_kinds = parameters.add("encoder.item_kinds", item_kinds, hidden, Init::Normal(0.1));
         let layers = (0..config.layers)
             .map(|index| {
@@ -300,7 +299,7 @@ impl ItemBatch {
             }
         }
         batch.rules = batch.kinds.len()..batch.kinds.len();
-        if context.config.has(Ablation::RulePhrases) {
+        if context.has_rule_phrases() {
             let kind = scene.grammar().signatures().item_kind_count() as u32;
             for phrases in scene.rule_phrases().words() {
                 batch.push(phrases.iter().map(Vec::as_slice), kind);

@@ -1,6 +1,6 @@
 //! Layers with their parameters, which encoder and decoder are built from.
 
-use crate::{ModelConfig, Scene};
+use crate::{Ablation, ModelConfig, Scene};
 use xpr_nn::{Init, ParameterId, Parameters, Tape, Var};
 
 /// What every part of the model needs for its computations.
@@ -9,6 +9,13 @@ pub(crate) struct ModelContext<'a> {
     pub(crate) parameters: &'a Parameters,
     pub(crate) config: &'a ModelConfig,
     pub(crate) scene: &'a Scene,
+}
+
+impl ModelContext<'_> {
+    /// Returns whether the model reads phrases of rules, and there are some.
+    pub(crate) fn has_rule_phrases(&self) -> bool {
+        self.config.has(Ablation::RulePhrases) && !self.scene.rule_phrases().is_empty()
+    }
 }
 
 /// `x W + b`

@@ -34,13 +34,10 @@ impl Model {
     pub fn new(config: ModelConfig, scene: Scene, words: Matrix, random: Random) -> Self {
         let mut parameters = Parameters::new(random);
         let signatures = scene.grammar().signatures();
-        let encoder = Encoder::new(
-            &mut parameters,
-            &config,
-            words,
-            signatures.item_kind_count(),
-            scene.relation_kinds(),
-        );
+        let context = ModelContext { parameters: &parameters, config: &config, scene: &scene };
+        // Rules with phrases are a kind of their own, after those of items.
+        let item_kinds = signatures.item_kind_count() + usize::from(context.has_rule_phrases());
+        let encoder = Encoder::new(&mut parameters, &config, words, item_kinds, scene.relation_kinds());
         let decoder =
             Decoder::new(&mut parameters, &config, signatures.rules().len(), signatures.type_count());
         Model { config, scene, parameters, encoder, decoder, tapes: Mutex::new(vec![]) }
@@ -174,6 +171,6 @@ mod tests {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
             })
         };
-        assert_eq!([0, 1].map(hash), [2_636_279_569_563_306_174, 961_022_875_904_605_349]);
+        assert_eq!([0, 1].map(hash), [16_368_657_527_904_144_382, 9_565_299_505_392_325_723]);
     }
 }

@@ -1,6 +1,6 @@
 //! Rules that people have words for.
 //!
-//! A rule such as `<` is learned from labels, and few labels show few of its words: `before`, but not `cheaper than`. So a
+//! A rule such as `<` is learned from labels, and few labels show few of its words: `before`, but not `earlier than`. So a
 //! language lists phrases for such rules, and the encoder reads them as it reads the phrases of items. The decoder scores a
 //! rule by what it learned about the rule and, like an item, by how well its encoding fits.
 
@@ -41,9 +41,9 @@ impl RulePhrases {
         phrases
     }
 
-    /// Returns the number of different lists of phrases.
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
+    /// Returns whether no rule has phrases.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
     }
 
     /// Returns the stems of each phrase of each list.

@@ -19,7 +19,7 @@ use super::operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOpera
 use super::pattern::Wildcards;
 use super::schema::ColumnType;
 use super::types::SqlTypes;
-use crate::{ItemKind, RuleId, Signatures, TypeId, phrases};
+use crate::{ItemKind, RuleId, Signatures, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -103,45 +103,6 @@ pub(super) enum SqlRule {
     And,
     Or,
     Not,
-}
-
-impl SqlRule {
-    /// Returns what people say for the rule.
-    fn phrases(self) -> &'static [&'static str] {
-        match self {
-            SqlRule::Compare(operator, _) => match operator {
-                ComparisonOperator::Equal => phrases::EQUAL,
-                ComparisonOperator::NotEqual => phrases::NOT_EQUAL,
-                ComparisonOperator::Less => phrases::LESS,
-                ComparisonOperator::Greater => phrases::GREATER,
-                ComparisonOperator::LessOrEqual => phrases::AT_MOST,
-                ComparisonOperator::GreaterOrEqual => phrases::AT_LEAST,
-            },
-            SqlRule::CountRows => phrases::COUNT,
-            SqlRule::Aggregate(aggregate) => match aggregate {
-                Aggregate::Count | Aggregate::CountDistinct => phrases::COUNT,
-                Aggregate::Sum | Aggregate::SumDistinct => phrases::SUM,
-                Aggregate::Avg | Aggregate::AvgDistinct => phrases::AVERAGE,
-                Aggregate::Min => phrases::MINIMUM,
-                Aggregate::Max => phrases::MAXIMUM,
-                Aggregate::GroupConcat => &[],
-            },
-            // People name the greatest where a query sorts by decreasing values.
-            SqlRule::Descending | SqlRule::DescendingOutput => phrases::MAXIMUM,
-            SqlRule::Set(SetOperator::Union | SetOperator::UnionAll) | SqlRule::Or => phrases::EITHER,
-            SqlRule::Set(SetOperator::Intersect) => phrases::BOTH,
-            SqlRule::Set(SetOperator::Except) => phrases::EXCEPT,
-            SqlRule::Not => phrases::NOT,
-            SqlRule::Between(_) => phrases::BETWEEN,
-            SqlRule::Distinct => phrases::DISTINCT,
-            SqlRule::Group | SqlRule::GroupHaving => phrases::EACH,
-            SqlRule::Pattern(Wildcards::Contains) => phrases::CONTAINS,
-            SqlRule::Pattern(Wildcards::StartsWith) => phrases::STARTS_WITH,
-            SqlRule::Pattern(Wildcards::EndsWith) => phrases::ENDS_WITH,
-            SqlRule::IsNull => phrases::MISSING,
-            _ => &[],
-        }
-    }
 }
 
 /// Where among a rule's arguments search may put a word of the question.
@@ -235,7 +196,6 @@ impl SqlRules {
 
     fn add(&mut self, rule: SqlRule, name: &str, result: TypeId, arguments: &[TypeId]) {
         let id = self.signatures.add_rule(name, result, arguments);
-        self.signatures.set_phrases(id, rule.phrases());
         self.rules.push(rule);
         self.ids.insert(rule, id);
     }
