@@ -29,6 +29,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Demo(DemoArguments),
     Train(TrainArguments),
+    Pretrain(PretrainArguments),
     Sweep(SweepArguments),
     Compare(CompareArguments),
     Eval(EvalArguments),
@@ -145,11 +146,15 @@ Examples:
 pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) experiment: ExperimentArguments,
+    /// Start from the parser that `xpr pretrain` wrote to this folder; the setting base.folder. Labels are optional then, and
+    /// with --set train.steps=0 the run answers as the base does.
+    #[arg(long, value_name = "BASE")]
+    pub(crate) from: Option<PathBuf>,
     /// Run folder to write.
     #[arg(long, value_name = "RUN")]
     pub(crate) out: PathBuf,
     /// Resume the run in the folder, with the settings stored in it.
-    #[arg(long, conflicts_with_all = ["experiment", "set", "tune"])]
+    #[arg(long, conflicts_with_all = ["experiment", "set", "tune", "from"])]
     pub(crate) resume: bool,
     /// Choose learn.weight among these first (0.1, 0.3, 0.5 and 1 if none are given): train with each on part of the
     /// labeled examples, compare on the rest (100, or half of them if there are fewer than 200), then train on all of them
@@ -171,6 +176,48 @@ pub(crate) struct TrainArguments {
     pub(crate) pool: ThreadArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// Train a parser on many databases, for `xpr train --from`.
+///
+/// Writes a folder with a base: a parser that knows no database in particular. Evaluates it on databases that are held out. The
+/// same interruption and --resume as with `xpr train`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr pretrain experiments/pretrain-spider.toml --data data --embeddings vectors.txt --out base
+  xpr pretrain --resume --out base
+  xpr train music/xpr.toml --from base --out music/run")]
+pub(crate) struct PretrainArguments {
+    /// File with the settings of pretraining (TOML): folders of databases, sizes and steps.
+    #[arg(value_name = "FILE", required_unless_present = "resume")]
+    pub(crate) file: Option<PathBuf>,
+    /// Override a setting.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) paths: PretrainPaths,
+    /// Folder to write.
+    #[arg(long, value_name = "BASE")]
+    pub(crate) out: PathBuf,
+    /// Resume pretraining in the folder, with the settings stored in it.
+    #[arg(long, conflicts_with_all = ["file", "set"])]
+    pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// The files of pretraining, which differ from machine to machine.
+#[derive(Debug, Args)]
+pub(crate) struct PretrainPaths {
+    /// Folder that the setting data.folders is relative to; that of the file if not given.
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// Word vectors in GloVe's text format, or a folder that has the file of the setting data.embeddings.
+    #[arg(long, value_name = "PATH", env = "XPR_EMBEDDINGS", hide_env_values = true)]
+    pub(crate) embeddings: Option<PathBuf>,
 }
 
 /// Train a grid of experiments; each cell is a run.

@@ -48,6 +48,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
     match arguments.command {
         Command::Demo(arguments) => commands::demo::run(&arguments, out),
         Command::Train(arguments) => commands::train::run(&arguments, out),
+        Command::Pretrain(arguments) => commands::pretrain::run(&arguments, out),
         Command::Sweep(arguments) => commands::sweep::run(&arguments, out),
         Command::Compare(arguments) => commands::compare::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),

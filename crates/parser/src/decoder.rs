@@ -364,7 +364,7 @@ impl TargetSteps {
         order.sort_by_key(|&program| (std::cmp::Reverse(programs[program].actions.len()), program));
         let longest = order.first().map_or(0, |&program| programs[program].actions.len());
         let question_of = |program: usize| batch.questions[programs[program].question];
-        let grammar_of = |program: usize| question_of(program).grammar(scene);
+        let grammar_of = |program: usize| question_of(program).grammar();
         let mut partials: Vec<PartialProgram> =
             order.iter().map(|&program| PartialProgram::new(grammar_of(program))).collect();
         let mut steps =
@@ -377,10 +377,10 @@ impl TargetSteps {
                 let Some(input) = partial.input(program.question) else { break };
                 let question = question_of(index);
                 let chosen = scene.column(action);
-                let mut allowed = question.offered(scene, input.expected, &partial.named);
+                let mut allowed = question.offered(input.expected, &partial.named);
                 // A labeled program may name items in an order that search would not.
                 if !allowed.contains(&chosen) {
-                    allowed = question.allowed(scene, input.expected);
+                    allowed = question.allowed(input.expected);
                 }
                 steps.choices.push(Choice { allowed, chosen });
                 steps.inputs.push(input);

@@ -7,7 +7,7 @@
 use crate::layers::{Affine, ModelContext, Norm};
 use crate::linking::among_first;
 use crate::scene::ItemFeatures;
-use crate::{Ablation, ModelConfig, Question};
+use crate::{Ablation, ModelConfig, Question, Scene};
 use std::ops::Range;
 use xpr_nn::layers::{LstmParameters, Relations, Segment};
 use xpr_nn::{Init, Matrix, ParameterId, Parameters, Tape, Var};
@@ -255,7 +255,7 @@ impl WordBatch {
     }
 }
 
-/// The items of all questions: first those of the scene that some question uses, then each question's own, and after them
+/// The items of all questions: first those of each scene that some question uses, then each question's own, and after them
 /// the rules that have phrases.
 struct ItemBatch {
     /// The words of all phrases, one item after another.
@@ -266,8 +266,10 @@ struct ItemBatch {
     segments: Vec<Segment>,
     /// The kind of each item.
     kinds: Vec<u32>,
-    /// For each item of the scene, its index in this batch; 0 if it is not in use.
-    index_of: Vec<u32>,
+    /// For each scene and each item of it, the index in this batch; 0 if it is not in use.
+    index_of: Vec<Vec<u32>>,
+    /// For each question, the index of its scene in `index_of`.
+    scene_of: Vec<usize>,
     /// For each question, the index of its first own item in this batch.
     first_own: Vec<usize>,
     /// The rules that have phrases, by their indices in this batch.
@@ -276,21 +278,24 @@ struct ItemBatch {
 
 impl ItemBatch {
     fn new(context: ModelContext<'_>, questions: &[&Question]) -> Self {
-        let scene = context.scene;
-        let shared = scene.items();
-        let used = used_items(questions, shared.len());
         let mut batch = ItemBatch {
             words: vec![],
-            phrases: Vec::with_capacity(used.len()),
-            segments: Vec::with_capacity(used.len()),
+            phrases: vec![],
+            segments: vec![],
             kinds: vec![],
-            index_of: vec![0; shared.len()],
+            index_of: vec![],
+            scene_of: Vec::with_capacity(questions.len()),
             first_own: Vec::with_capacity(questions.len()),
             rules: 0..0,
         };
-        for item in used {
-            batch.index_of[item] = batch.kinds.len() as u32;
-            batch.push_item(shared, item);
+        for (scene, of_scene) in by_scene(questions, &mut batch.scene_of) {
+            let shared = scene.items();
+            let mut index_of = vec![0; shared.len()];
+            for item in used_items(&of_scene, shared.len()) {
+                index_of[item] = batch.kinds.len() as u32;
+                batch.push_item(shared, item);
+            }
+            batch.index_of.push(index_of);
         }
         for question in questions {
             batch.first_own.push(batch.kinds.len());
@@ -300,8 +305,8 @@ impl ItemBatch {
         }
         batch.rules = batch.kinds.len()..batch.kinds.len();
         if context.has_rule_phrases() {
-            let kind = scene.grammar().signatures().item_kind_count() as u32;
-            for phrases in scene.rule_phrases().words() {
+            let kind = context.scene.grammar().signatures().item_kind_count() as u32;
+            for phrases in context.scene.rule_phrases().words() {
                 batch.push(phrases.iter().map(Vec::as_slice), kind);
             }
             batch.rules.end = batch.kinds.len();
@@ -324,7 +329,26 @@ impl ItemBatch {
     }
 }
 
-/// Returns the items of the scene that at least one of the questions uses, in order.
+/// Returns the scenes of some questions in the order of their first question, each with its questions. Pushes the index of
+/// each question's scene to `scene_of`.
+fn by_scene<'q>(
+    questions: &[&'q Question],
+    scene_of: &mut Vec<usize>,
+) -> Vec<(&'q Scene, Vec<&'q Question>)> {
+    let mut scenes: Vec<(&Scene, Vec<&Question>)> = Vec::new();
+    for &question in questions {
+        let known = scenes.iter().position(|(scene, _)| scene.is(question.scene()));
+        let index = known.unwrap_or_else(|| {
+            scenes.push((question.scene(), vec![]));
+            scenes.len() - 1
+        });
+        scenes[index].1.push(question);
+        scene_of.push(index);
+    }
+    scenes
+}
+
+/// Returns the items of a scene that at least one of its questions uses, in order.
 fn used_items(questions: &[&Question], all: usize) -> Vec<usize> {
     let mut used = vec![false; all];
     for question in questions {
@@ -353,15 +377,16 @@ impl Layout {
     fn new(questions: &[&Question], words: &WordBatch, items: &ItemBatch) -> Self {
         let mut layout = Layout::default();
         let first_item = words.ids.len() as u32;
-        for ((question, segment), &first_own) in questions.iter().zip(&words.segments).zip(&items.first_own) {
+        for (index, (question, segment)) in questions.iter().zip(&words.segments).enumerate() {
+            let (first_own, index_of) = (items.first_own[index], &items.index_of[items.scene_of[index]]);
             let start = layout.rows.len();
             let rows = &mut layout.rows;
             rows.extend(segment.start as u32..(segment.start + segment.len) as u32);
             match question.shared() {
                 Some(some) => {
-                    rows.extend(some.iter().map(|&item| first_item + items.index_of[item as usize]));
+                    rows.extend(some.iter().map(|&item| first_item + index_of[item as usize]));
                 }
-                None => rows.extend(first_item..first_item + items.index_of.len() as u32),
+                None => rows.extend(index_of.iter().map(|item| first_item + item)),
             }
             let own = question.own_items().map_or(0, ItemFeatures::len);
             rows.extend(first_item + first_own as u32..first_item + (first_own + own) as u32);

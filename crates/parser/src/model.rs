@@ -10,10 +10,14 @@ use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use xpr_nn::{Matrix, Parameters, Random, Tape};
 
-/// A neural parser for the questions of one [`Scene`].
+/// A neural parser for the questions of scenes that share a language and a vocabulary.
+///
+/// Its parameters depend on the language and the vocabulary, and on no database: items are known by their words, their kind
+/// and their relations. So a model that was made with one scene reads the questions of every other scene of the language.
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,
+    /// A scene of the language.
     scene: Scene,
     parameters: Parameters,
     encoder: Encoder,
@@ -29,7 +33,7 @@ const MAX_ACTIONS: usize = 60;
 const QUESTIONS_PER_SEARCH: usize = 6;
 
 impl Model {
-    /// Returns an untrained model whose initial values are drawn from `random`. `words` are the word vectors, a row for
+    /// Returns an untrained model for the language of a scene, whose initial values are drawn from `random`. `words` are the word vectors, a row for
     /// each word of the vocabulary: see [`Vocabulary::table`](crate::Vocabulary::table).
     pub fn new(config: ModelConfig, scene: Scene, words: Matrix, random: Random) -> Self {
         let mut parameters = Parameters::new(random);
@@ -48,7 +52,7 @@ impl Model {
         self.parameters.freeze_rows(self.encoder.words(), frozen);
     }
 
-    /// Returns the scene of the model's questions.
+    /// Returns the scene that the model was made with.
     pub fn scene(&self) -> &Scene {
         &self.scene
     }

@@ -2,7 +2,6 @@
 
 use crate::columns::ActionColumns;
 use crate::linking::{self, RelationInputs, StemmedPhrase};
-use crate::rule_phrases::RulePhrases;
 use crate::scene::ItemFeatures;
 use crate::{Scene, Vocabulary};
 use std::fmt;
@@ -12,14 +11,15 @@ use xpr_text::stem;
 
 /// A question, prepared for a parser: its words, and how they relate to the items of a [`Scene`].
 ///
-/// [`Scene::question`] and [`Scene::question_in`] return questions. Pass a question only to parsers and functions for the
-/// scene that it comes from: it stores indices into that scene.
+/// [`Scene::question`] and [`Scene::question_in`] return questions. A question knows its scene, so the questions of a batch
+/// may be about different databases.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub(crate) words: Vec<u32>,
     stems: Vec<String>,
     /// The kind of relation from each of [words ; items ; rules] to each.
     pub(crate) relations: Arc<[u8]>,
+    scene: Scene,
     /// The items of this question, if they differ from the scene's.
     items: Option<Arc<QuestionItems>>,
 }
@@ -69,19 +69,21 @@ impl QuestionItems {
 
 impl Question {
     /// Returns the question with these words about items with these phrases; `among_items` are the relations between
-    /// the items, and `rules` the phrases of the rules that have some.
+    /// the items.
     pub(crate) fn new(
         words: &[String],
         (items, among_items): (&[&StemmedPhrase], &[u8]),
-        rules: &RulePhrases,
+        scene: &Scene,
         vocabulary: &Vocabulary,
     ) -> Self {
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let inputs = RelationInputs { words, stems: &stems, items, among_items, rules: rules.stems() };
+        let rules = scene.rule_phrases().stems();
+        let inputs = RelationInputs { words, stems: &stems, items, among_items, rules };
         Question {
             words: words.iter().map(|word| vocabulary.id(word)).collect(),
             relations: linking::relate(&inputs).into(),
             stems,
+            scene: scene.clone(),
             items: None,
         }
     }
@@ -113,8 +115,13 @@ impl Question {
     }
 
     /// Returns the grammar of programs for this question: that of its [`Surroundings`], or the scene's.
-    pub fn grammar<'a>(&'a self, scene: &'a Scene) -> &'a Grammar {
-        self.columns(scene).grammar()
+    pub fn grammar(&self) -> &Grammar {
+        self.columns().grammar()
+    }
+
+    /// Returns the scene of the question.
+    pub(crate) fn scene(&self) -> &Scene {
+        &self.scene
     }
 
     /// Returns the environment of its [`Surroundings`]; none if its items are the scene's.
@@ -122,24 +129,24 @@ impl Question {
         self.items.as_ref().map(|items| &*items.surroundings.environment as &dyn Environment)
     }
 
-    fn columns<'a>(&'a self, scene: &'a Scene) -> &'a ActionColumns {
-        self.items.as_ref().map_or(scene.columns(), |items| &items.columns)
+    fn columns(&self) -> &ActionColumns {
+        self.items.as_ref().map_or(self.scene.columns(), |items| &items.columns)
     }
 
     /// Returns the columns of all actions that the grammar allows where `ty` is expected.
-    pub(crate) fn allowed(&self, scene: &Scene, ty: TypeId) -> Arc<[u32]> {
-        Arc::clone(self.columns(scene).allowed(ty))
+    pub(crate) fn allowed(&self, ty: TypeId) -> Arc<[u32]> {
+        Arc::clone(self.columns().allowed(ty))
     }
 
     /// Returns the columns of the actions that a program may continue with where `ty` is expected, if it has named
     /// these items so far. See [`Environment::after`].
-    pub(crate) fn offered(&self, scene: &Scene, ty: TypeId, named: &[ItemId]) -> Arc<[u32]> {
-        self.columns(scene).offered(ty, named)
+    pub(crate) fn offered(&self, ty: TypeId, named: &[ItemId]) -> Arc<[u32]> {
+        self.columns().offered(ty, named)
     }
 
     /// Returns whether search should try the action of a column at this place. See [`Environment::fits`].
-    pub(crate) fn fits(&self, scene: &Scene, column: u32, place: ItemPosition) -> bool {
-        match (self.environment(), scene.action(column)) {
+    pub(crate) fn fits(&self, column: u32, place: ItemPosition) -> bool {
+        match (self.environment(), self.scene.action(column)) {
             (Some(environment), Action::Item(item)) => environment.fits(item, place),
             _ => true,
         }
@@ -175,15 +182,15 @@ mod tests {
             let column = scene.column(Action::Item(item(symbol)));
             let mut types = grammar.type_ids();
             types.any(|ty| {
-                let offered = question.offered(&scene, ty, named);
+                let offered = question.offered(ty, named);
                 // Where nothing else can be offered, everything is.
-                offered.len() < question.allowed(&scene, ty).len() && offered.contains(&column)
+                offered.len() < question.allowed(ty).len() && offered.contains(&column)
             })
         };
         assert!(!is_offered(&[], "city.name"));
         assert!(is_offered(&[item("city")], "city.name") && !is_offered(&[item("city")], "state.name"));
         for ty in grammar.type_ids().filter(|&ty| grammar.shortest(ty).is_some()) {
-            assert!(!question.offered(&scene, ty, &[]).is_empty(), "a program can always be continued");
+            assert!(!question.offered(ty, &[]).is_empty(), "a program can always be continued");
         }
     }
 }

@@ -147,7 +147,7 @@ fn describe_steps(scene: &Scene, question: &Question, program: &Program) -> Vec<
             Some(Action::Item(item)) => format!("\"item {}\"", item.0),
         };
         let parent = input.parent.map_or("null".to_owned(), |parent| parent.index().to_string());
-        let allowed = list(question.offered(scene, input.expected, &partial.named).iter());
+        let allowed = list(question.offered(input.expected, &partial.named).iter());
         partial.advance(scene.grammar(), action);
         let (ty, chosen) = (input.expected.index(), scene.column(action));
         format!(

@@ -99,7 +99,7 @@ impl Search<'_> {
     }
 
     fn start_beam<'q>(&self, index: usize, question: &'q Question, row: u32) -> Beam<'q> {
-        let partial = PartialProgram::new(question.grammar(self.context.scene));
+        let partial = PartialProgram::new(question.grammar());
         let empty = Hypothesis { partial, actions: vec![], log_probability: 0.0, parent_row: row };
         Beam { index, question, hypotheses: vec![empty], finished: vec![] }
     }
@@ -136,7 +136,7 @@ impl Search<'_> {
     /// `first_row` is the row of the beam's first hypothesis in `scores`; `logs` is a buffer.
     fn advance(&self, beam: &mut Beam<'_>, scores: &Matrix, first_row: usize, logs: &mut Vec<f32>) {
         let scene = self.context.scene;
-        let grammar = beam.question.grammar(scene);
+        let grammar = beam.question.grammar();
         let extensions = self.best_extensions(beam, scores, first_row, logs);
         let mut next = Vec::with_capacity(extensions.len());
         for Extension { log_probability, hypothesis: index, column } in extensions {
@@ -173,15 +173,14 @@ impl Search<'_> {
         first_row: usize,
         logs: &mut Vec<f32>,
     ) -> Vec<Extension> {
-        let scene = self.context.scene;
         let mut extensions: Vec<Extension> = Vec::new();
         for (index, hypothesis) in beam.hypotheses.iter().enumerate() {
             let partial = &hypothesis.partial;
             let Some(expected) = partial.derivation.expected() else { continue };
-            let offered = beam.question.offered(scene, expected, &partial.named);
+            let offered = beam.question.offered(expected, &partial.named);
             log_softmax(scores.row(first_row + index), &offered, logs);
             let place = partial.place();
-            let fits = |column: u32| beam.question.fits(scene, column, place);
+            let fits = |column: u32| beam.question.fits(column, place);
             // If no action fits, the program is continued with one that does not.
             let some_fit = offered.iter().any(|&column| fits(column));
             extensions.extend(

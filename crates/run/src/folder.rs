@@ -11,6 +11,7 @@
 //! model.safetensors       the weights of the trained model
 //! channel.json            the noisy channel, if the run re-ranks with it
 //! predictions.jsonl       a line for every test question
+//! databases.json          the databases of pretraining, and the accuracy on those that are held out
 //! card.md                 the model card
 //! manifest.json           a checksum of every file of a finished run
 //! evaluation.json         how often it is right; written last, so a run that has it is finished
@@ -90,6 +91,8 @@ pub enum RunFile {
     NoisyChannel,
     /// A [`Prediction`](crate::Prediction) for every test question.
     Predictions,
+    /// The databases of pretraining.
+    Databases,
     /// The model card.
     Card,
     /// The [`Manifest`] of a finished run.
@@ -116,6 +119,7 @@ impl RunFile {
             RunFile::Model => "model.safetensors",
             RunFile::NoisyChannel => "channel.json",
             RunFile::Predictions => "predictions.jsonl",
+            RunFile::Databases => "databases.json",
             RunFile::Card => "card.md",
             RunFile::Manifest => "manifest.json",
             RunFile::Evaluation => "evaluation.json",

@@ -3,8 +3,8 @@
 //! A run is written by `xpr-learn` and read by whoever wants to know what came of it. This crate is what the two sides
 //! agree on, and it needs neither a model nor a database: `xpr-report` depends on it and trains nothing.
 //!
-//! - [`Config`] holds every setting of an experiment, one section a module: [`DataConfig`], [`ModelConfig`],
-//!   [`TrainConfig`], [`LearnConfig`], [`EvalConfig`].
+//! - [`Config`] holds every setting of an experiment, one section a module: [`DataConfig`], [`BaseConfig`],
+//!   [`ModelConfig`], [`TrainConfig`], [`LearnConfig`], [`EvalConfig`]. [`PretrainConfig`] holds those of pretraining.
 //! - [`RunFolder`] is the folder of a run, and [`RunFile`] names each of its files.
 //! - [`StepReport`] is a line of `metrics.jsonl`, [`Prediction`] a line of `predictions.jsonl`, [`Evaluation`] the whole of
 //!   `evaluation.json`.
@@ -27,9 +27,9 @@ mod metrics;
 mod prediction;
 
 pub use config::{
-    Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
-    IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, TrainConfig,
-    rename_settings,
+    BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
+    IgnoredSetting, LearnConfig, OvernightGrammar, PretrainConfig, PretrainDataConfig, ReadConfig,
+    RenamedSetting, Reward, TrainConfig, rename_settings,
 };
 pub use fingerprint::{fingerprint, fingerprint_bytes};
 pub use folder::{RunError, RunFile, RunFolder};

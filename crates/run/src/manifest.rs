@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const FORMAT: u32 = 1;
 
 /// The files that a manifest lists, if they exist.
-const LISTED: [RunFile; 12] = [
+const LISTED: [RunFile; 13] = [
     RunFile::Config,
     RunFile::Data,
     RunFile::Grammar,
@@ -24,6 +24,7 @@ const LISTED: [RunFile; 12] = [
     RunFile::Model,
     RunFile::NoisyChannel,
     RunFile::Predictions,
+    RunFile::Databases,
     RunFile::Card,
     RunFile::Evaluation,
 ];

@@ -38,7 +38,7 @@ struct TrainingSpeed {
 
 pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.pool.threads)?;
-    let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
+    let experiment = Experiment::load(read_config(&arguments.experiment, None)?)?;
     let mut trainer = experiment.trainer();
     let mut teacher = experiment.own_search()?;
     let (labeled, unlabeled) = (experiment.train_examples(), experiment.unlabeled_examples());
@@ -158,7 +158,7 @@ struct SearchSpeed {
 
 pub(crate) fn search(arguments: &BenchSearchArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.pool.threads)?;
-    let experiment = Experiment::load(read_config(&arguments.experiment)?)?;
+    let experiment = Experiment::load(read_config(&arguments.experiment, None)?)?;
     let mut trainer = experiment.trainer();
     let mut teacher = experiment.own_search()?;
     for _ in 0..arguments.steps {

@@ -19,6 +19,7 @@ pub(crate) mod init;
 mod loading_bar;
 pub(crate) mod man;
 pub(crate) mod objective;
+pub(crate) mod pretrain;
 pub(crate) mod report;
 pub(crate) mod sweep;
 pub(crate) mod train;
@@ -31,16 +32,22 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xpr_exec::{KnowledgeBase, overnight};
 use xpr_run::{Config, Dataset, ReadConfig};
 
-/// Reads the settings of an experiment, and writes notes about them.
+/// Reads the settings of an experiment that starts from the folder `base`, if there is one, and writes notes about them.
 ///
 /// # Errors
 /// If the settings have an error or contradict each other.
-fn read_config(arguments: &ExperimentArguments) -> Result<Config> {
-    with_notices(read_settings(arguments.experiment.as_deref(), &arguments.set, &arguments.paths)?)
+fn read_config(arguments: &ExperimentArguments, base: Option<&Path>) -> Result<Config> {
+    let mut set = arguments.set.clone();
+    if let Some(base) = base {
+        // Relative to where the command is given, and not to the experiment's file.
+        let base = std::path::absolute(base).with_context(|| base.display().to_string())?;
+        set.push(path_setting("base.folder", &base)?);
+    }
+    with_notices(read_settings(arguments.experiment.as_deref(), &set, &arguments.paths)?)
 }
 
 /// Reads the settings of an experiment. `--data` and `--embeddings` override the file, and `--set` overrides both.
@@ -50,8 +57,7 @@ fn read_settings(experiment: Option<&Path>, set: &[String], paths: &DataPaths) -
     let embeddings = paths.embeddings.as_ref().filter(|path| !path.is_dir()).cloned();
     for (key, path) in [("data.folder", &paths.data), ("data.embeddings", &embeddings)] {
         if let Some(path) = path {
-            let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
-            settings.push(format!("{key}={path:?}"));
+            settings.push(path_setting(key, path)?);
         }
     }
     settings.extend(set.iter().cloned());
@@ -65,9 +71,23 @@ fn read_settings(experiment: Option<&Path>, set: &[String], paths: &DataPaths) -
     Ok(read)
 }
 
+/// Returns the setting of a key to a path, as `--set` has it.
+fn path_setting(key: &str, path: &Path) -> Result<String> {
+    let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
+    Ok(format!("{key}={path:?}"))
+}
+
 /// Sets the file of word vectors, if `--embeddings` names one. If it names a folder, the file of the settings is looked for there.
 fn find_embeddings(config: &mut Config, path: Option<&Path>) -> Result<()> {
-    let file = &mut config.data.embeddings;
+    match config.base.is_given() {
+        // A base has its own word vectors.
+        true => Ok(()),
+        false => embeddings_in(&mut config.data.embeddings, path),
+    }
+}
+
+/// Sets the file of word vectors to `path`, or to the file of the same name in the folder `path`.
+fn embeddings_in(file: &mut PathBuf, path: Option<&Path>) -> Result<()> {
     match path {
         Some(folder) if folder.is_dir() => {
             let name = file.file_name().with_context(|| {

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
 
 /// Creates the run folder, chooses learn.weight if asked to, and returns the settings.
 fn start(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
-    let mut config = read_config(&arguments.experiment)?;
+    let mut config = read_config(&arguments.experiment, arguments.from.as_deref())?;
     let folder = RunFolder::create(&arguments.out)?;
     if let Some(weights) = &arguments.tune {
         config.learn.weight = choose_weight(&config, weights, &folder)?;

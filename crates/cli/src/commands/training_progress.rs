@@ -30,12 +30,13 @@ impl TrainingProgress {
     /// Writes what the experiment `name` learns from, and shows a bar.
     pub(super) fn new(experiment: &Experiment, name: &str) -> Self {
         write_experiment(experiment, name);
+        TrainingProgress::with_steps(experiment.config().train.steps)
+    }
+
+    /// Shows a bar for this many steps.
+    pub(super) fn with_steps(steps: usize) -> Self {
         let is_terminal = io::stderr().is_terminal();
-        let bar = if is_terminal {
-            ProgressBar::new(experiment.config().train.steps as u64)
-        } else {
-            ProgressBar::hidden()
-        };
+        let bar = if is_terminal { ProgressBar::new(steps as u64) } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}  {eta} left") {
             bar.set_style(style);
         }

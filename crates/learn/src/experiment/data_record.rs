@@ -4,6 +4,7 @@
 //! labels, would be a mixture that nobody asked for. So a run records fingerprints of its data, and whoever uses what it
 //! trained compares them.
 
+use super::base::Base;
 use super::error::ExperimentError;
 use crate::task::Task;
 use crate::task::dataset::Examples;
@@ -33,16 +34,15 @@ pub(super) struct DataRecord {
 impl DataRecord {
     /// Returns the record of the files that the settings name.
     fn of_files(config: &Config, examples: &Examples, vectors: &mut VectorFiles) -> Result<Self, DataError> {
-        let pairs = |examples: &[Example]| {
-            fingerprint(
-                examples.iter().flat_map(|example| [example.utterance.as_str(), example.program.as_str()]),
-            )
-        };
+        let pairs = |examples: &[Example]| fingerprint(examples.iter().flat_map(texts));
         Ok(DataRecord {
             examples: pairs(&examples.train),
             unlabeled: fingerprint(examples.bare.iter().map(String::as_str)),
             test: pairs(&examples.test),
-            vectors: vectors.fingerprint(&config.data.embeddings)?,
+            vectors: match config.base.is_given() {
+                true => vectors.fingerprint(&Base::weights_file(&config.base.folder))?,
+                false => vectors.fingerprint(&config.data.embeddings)?,
+            },
             grammar: None,
         })
     }
@@ -50,6 +50,21 @@ impl DataRecord {
     /// Returns the record of an experiment's data.
     pub(super) fn new(config: &Config, examples: &Examples) -> Result<Self, DataError> {
         DataRecord::of_files(config, examples, &mut VectorFiles::default())
+    }
+
+    /// Returns the record of the databases of pretraining. Each database has a name and examples.
+    pub(super) fn of_databases<'e>(
+        train: impl Iterator<Item = (&'e str, &'e [Example])>,
+        held_out: impl Iterator<Item = (&'e str, &'e [Example])>,
+        embeddings: &Path,
+    ) -> Result<Self, DataError> {
+        Ok(DataRecord {
+            examples: databases(train),
+            unlabeled: fingerprint([]),
+            test: databases(held_out),
+            vectors: VectorFiles::default().fingerprint(embeddings)?,
+            grammar: None,
+        })
     }
 
     /// Adds the rules and items of the grammar.
@@ -103,6 +118,19 @@ impl DataRecord {
     pub(super) fn write(&self, folder: &RunFolder) -> Result<(), RunError> {
         folder.write_json(RunFile::Data, self)
     }
+}
+
+fn texts(example: &Example) -> [&str; 2] {
+    [example.utterance.as_str(), example.program.as_str()]
+}
+
+/// Returns the fingerprint of the names and examples of databases.
+fn databases<'e>(databases: impl Iterator<Item = (&'e str, &'e [Example])>) -> String {
+    let parts = databases.flat_map(|(name, examples)| {
+        let examples = examples.iter().flat_map(texts);
+        std::iter::once(name).chain(examples)
+    });
+    fingerprint(parts)
 }
 
 /// The fingerprints of files of word vectors. Each is computed once.

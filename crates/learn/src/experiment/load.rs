@@ -1,5 +1,6 @@
 //! Loading the data of an experiment.
 
+use super::base::Base;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use crate::objectives::{self, Objective};
@@ -14,7 +15,8 @@ use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::Embeddings;
-use xpr_parser::{Model, Question};
+use xpr_nn::Random;
+use xpr_parser::{Model, Question, TrainableParser};
 use xpr_run::{Config, Dataset, LearnConfig, Reward, RunFolder};
 use xpr_text::tokenize;
 
@@ -23,6 +25,8 @@ use xpr_text::tokenize;
 pub struct Experiment {
     config: Config,
     task: Task,
+    /// The pretrained parser that training starts from.
+    base: Option<Base>,
     embeddings: Embeddings,
     train: Vec<LabeledExample>,
     left_out: Vec<LeftOut>,
@@ -50,26 +54,38 @@ impl Experiment {
     /// # Errors
     /// If the settings or the data have an error.
     pub fn load_watched(
-        config: Config,
+        mut config: Config,
         watch: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<Self, ExperimentError> {
         if let Some(name) = &config.learn.objective {
             objectives::named(name)?;
         }
+        let base = config.base.is_given().then(|| Base::open(&config.base.folder)).transpose()?;
+        if let Some(base) = &base {
+            config.model = base.config.model.clone();
+            config.data.embeddings = PathBuf::new();
+        }
         let examples = Examples::read(&config.data)?;
         let data = DataRecord::new(&config, &examples);
         let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
         let bare = examples.bare.clone();
-        let Division { labeled, unlabeled, evaluated } = Division::new(&config.data, examples)?;
-        let file = &config.data.embeddings;
-        let embeddings = match file.as_os_str().is_empty() {
-            true => Embeddings::default(),
-            false if !file.exists() => return Err(ExperimentError::NoEmbeddings(file.clone())),
-            false => Embeddings::open(file)?,
+        let Division { labeled, unlabeled, evaluated } = match &base {
+            Some(_) => Division::without_need_of_labels(&config.data, examples)?,
+            None => Division::new(&config.data, examples)?,
+        };
+        let embeddings = match &base {
+            Some(base) => base.embeddings().clone(),
+            None => open_embeddings(&config.data.embeddings)?,
         };
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
         let world = open_world(&config.data, &labeled)?;
-        let task = Task::new(world, embeddings.words.iter().cloned().chain(words))?;
+        let task = match &base {
+            Some(base) => {
+                let vocabulary = base.vocabulary(&*world, words);
+                Task::with_vocabulary(world, vocabulary)?
+            }
+            None => Task::new(world, embeddings.words.iter().cloned().chain(words))?,
+        };
         let data = data?.with_grammar(&task);
 
         let programs = labeled.len() + unlabeled.len() + evaluated.len();
@@ -80,7 +96,10 @@ impl Experiment {
             watch(*ran, programs);
         };
         let (train, left_out) = task.label(&labeled, &done)?;
-        let mut left_out = checked(&config, &train, left_out, labeled.len())?;
+        let mut left_out = match &base {
+            Some(_) => left_out,
+            None => checked(&config, &train, left_out, labeled.len())?,
+        };
         let answered = (unlabeled.len() as f64 * config.data.answered).round() as usize;
         let hidden = task.test(&unlabeled, &done)?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
@@ -99,10 +118,18 @@ impl Experiment {
         task.check_unchanged()?;
         // A label that fails says nothing about what right programs find.
         let executed = train.iter().filter(|example| example.outcome.executes());
-        let by_labels = Success::from_labels(executed.map(finds));
+        let by_labels = match &base {
+            Some(base) if train.is_empty() => base.success_by_labels(),
+            _ => Success::from_labels(executed.map(finds)),
+        };
+        if train.is_empty() {
+            // A noisy channel is learned from labels.
+            config.eval.noisy_channel = 0.0;
+        }
         let mut experiment = Experiment {
             config,
             task,
+            base,
             embeddings,
             train,
             left_out,
@@ -116,6 +143,7 @@ impl Experiment {
         if experiment.config.eval.prefer == Reward::Auto {
             experiment.config.eval.prefer = by_labels.reward();
         }
+        experiment.check_base()?;
         Ok(experiment)
     }
 
@@ -204,17 +232,33 @@ impl Experiment {
     pub(super) fn untrained(&self, config: &Config) -> Model {
         let seed = config.train.seed;
         let vectors = RandomStream::WordVectors.of(seed);
-        let words = self.task.word_table(&self.embeddings, config.model.word, vectors);
+        let words = match &self.base {
+            Some(base) => base.word_table(self.task.vocabulary()),
+            None => self.task.word_table(&self.embeddings, config.model.word, vectors),
+        };
         let mut model = Model::new(
             config.model.clone(),
             self.task.scene().clone(),
             words,
             RandomStream::Weights.of(seed),
         );
+        if let Some(base) = &self.base {
+            base.copy_to(model.parameters_mut()).expect("the base was checked when the data were loaded");
+        }
         if config.train.words > 0 {
             model.freeze_words(self.frozen_words(config.train.words));
         }
         model
+    }
+
+    /// Checks that the base, if there is one, is for the language of the task and has the parameters of its model.
+    fn check_base(&self) -> Result<(), ExperimentError> {
+        let Some(base) = &self.base else { return Ok(()) };
+        base.check_rules(&self.task)?;
+        let words = base.word_table(self.task.vocabulary());
+        let model = self.config.model.clone();
+        let mut model = Model::new(model, self.task.scene().clone(), words, Random::new(0));
+        base.copy_to(model.parameters_mut()).map_err(|source| base.weights_error(source))
     }
 
     /// Returns, for each word of the vocabulary, whether it has a pretrained vector and is not among the `trained` most frequent
@@ -270,6 +314,15 @@ impl Experiment {
         let labeled = self.train.iter().map(|example| &example.question);
         let unlabeled = self.unlabeled.iter().map(|example| &example.question);
         NoisyChannel::learn(&self.task, &self.train, labeled.chain(unlabeled))
+    }
+}
+
+/// Reads a file of word vectors, if there is one.
+pub(super) fn open_embeddings(file: &Path) -> Result<Embeddings, ExperimentError> {
+    match file.as_os_str().is_empty() {
+        true => Ok(Embeddings::default()),
+        false if !file.exists() => Err(ExperimentError::NoEmbeddings(file.to_owned())),
+        false => Ok(Embeddings::open(file)?),
     }
 }
 

@@ -48,7 +48,9 @@ fn member_folder(members: &Path, member: &Config) -> Result<PathBuf, ConfigError
     };
     let used =
         [toml::to_string(&member.data), toml::to_string(&member.model), toml::to_string(&member.train)];
-    let used: Vec<String> = used.into_iter().collect::<Result<_, _>>().map_err(name_error)?;
+    // Members that start from nothing have the names they had before there were bases.
+    let base = member.base.is_given().then(|| toml::to_string(&member.base));
+    let used: Vec<String> = used.into_iter().chain(base).collect::<Result<_, _>>().map_err(name_error)?;
     let name = format!("seed-{}-{}", member.train.seed, fingerprint(used.iter().map(String::as_str)));
     Ok(members.join(name))
 }

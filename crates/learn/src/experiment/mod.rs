@@ -1,5 +1,6 @@
 //! A whole experiment: load the data, train, evaluate, and record all of it in a run folder.
 
+mod base;
 mod card;
 pub mod comparison;
 mod data_record;
@@ -7,11 +8,13 @@ mod error;
 mod load;
 mod members;
 mod observer;
+mod pretraining;
 mod progress;
 mod record;
 mod run;
 pub mod sweep;
 mod trained;
+mod training_loop;
 pub mod tuning;
 
 pub use card::binomial_interval;
@@ -20,4 +23,5 @@ pub use error::ExperimentError;
 pub use load::Experiment;
 pub use members::member_seed;
 pub use observer::Observer;
+pub use pretraining::{DatabaseRecord, Pretraining};
 pub use trained::TrainedRun;

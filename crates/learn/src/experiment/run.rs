@@ -7,16 +7,13 @@ use super::load::Experiment;
 use super::members::student_config;
 use super::observer::Observer;
 use super::progress::RecordedProgress;
-use super::record::{check_rules, metrics_until, record_evaluation, recorded_config};
+use super::record::{check_rules, record_evaluation, recorded_config};
+use super::training_loop::{restore, take_steps};
 use crate::inference::Reranked;
 use crate::teacher::{Ensemble, InSequence, Teacher, unlabeled_questions};
 use crate::training::Trainer;
-use crate::training::checkpoint::write_model;
-use xpr_parser::{Model, TrainableParser};
-use xpr_run::{Config, Evaluation, Manifest, RunFile, RunFolder, StepReport};
-
-/// The number of steps for which a line of metrics is recorded.
-const STEPS_PER_LINE: usize = 10;
+use xpr_parser::Model;
+use xpr_run::{Config, Evaluation, RunFile, RunFolder};
 
 impl Experiment {
     /// Trains in a folder, from its last checkpoint if `resume`, and evaluates.
@@ -84,23 +81,12 @@ impl Experiment {
     pub(super) fn train(
         &self,
         mut trainer: Trainer,
-        mut teacher: Option<&mut dyn Teacher>,
+        teacher: Option<&mut dyn Teacher>,
         config: &Config,
         folder: &RunFolder,
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
-        let mut metrics: Vec<StepReport> = Vec::new();
-        let mut checkpoint = 0;
-        if folder.has(RunFile::Checkpoint) {
-            let content = folder.read_checked(RunFile::Checkpoint, Manifest::read(folder)?.as_ref())?;
-            trainer.restore(&content).map_err(|source| ExperimentError::Checkpoint {
-                path: folder.path(RunFile::Checkpoint),
-                source,
-            })?;
-            checkpoint = trainer.steps_taken();
-            metrics = metrics_until(folder, trainer.steps_taken())?;
-            observer.resumed(trainer.steps_taken());
-        } else {
+        if !restore(&mut trainer, folder, observer)? {
             folder.write_json(RunFile::Grammar, &self.task().grammar_record())?;
             folder.write_json(RunFile::Vocabulary, &self.task().vocabulary().words())?;
         }
@@ -108,32 +94,8 @@ impl Experiment {
             let figures = unlabeled_questions(self.task().language(), self.unlabeled_examples());
             folder.write_json(RunFile::Unlabeled, &figures)?;
         }
-        let steps = config.train.steps;
-        while trainer.steps_taken() < steps {
-            // Reborrowed for each step.
-            let teacher = teacher.as_mut().map(|teacher| &mut **teacher as &mut dyn Teacher);
-            let (report, _) = trainer.step(self.train_examples(), self.unlabeled_examples(), teacher);
-            let is_last = report.step == steps;
-            let diverged = |what| ExperimentError::Diverged { what, step: report.step, checkpoint };
-            if !report.loss.is_finite() {
-                return Err(diverged("the loss"));
-            }
-            if report.step.is_multiple_of(STEPS_PER_LINE) || is_last {
-                metrics.push(report);
-            }
-            observer.step(report, steps);
-            if report.step.is_multiple_of(config.train.checkpoint) || is_last {
-                if !trainer.has_finite_weights() {
-                    return Err(diverged("a weight"));
-                }
-                checkpoint = report.step;
-                folder.write_json_lines(RunFile::Metrics, &metrics)?;
-                folder.write(RunFile::Checkpoint, &trainer.checkpoint())?;
-            }
-        }
-        let model = trainer.into_parser();
-        folder.write(RunFile::Model, &write_model(model.parameters()))?;
-        Ok(model)
+        let examples = (self.train_examples(), self.unlabeled_examples());
+        take_steps(trainer, teacher, examples, &config.train, folder, observer)
     }
 
     /// Evaluates a model, and records its predictions, its card and, last, the evaluation.

@@ -12,7 +12,7 @@ use crate::training::checkpoint;
 use std::path::Path;
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
-use xpr_parser::{Model, TrainableParser};
+use xpr_parser::{Model, TrainableParser, Vocabulary};
 use xpr_run::{Config, Evaluation, Manifest, RunError, RunFile, RunFolder};
 
 /// A finished run. Opening it needs its folder and the data only; the words and constants are those it was trained with, whatever
@@ -44,7 +44,11 @@ impl TrainedRun {
         let manifest = manifest.as_ref();
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
-        let task = Task::new(reopen_world(&config.data, &grammar)?, words.iter().cloned())?;
+        let world = reopen_world(&config.data, &grammar)?;
+        let task = match config.base.is_given() {
+            true => Task::with_vocabulary(world, Vocabulary::open(words.iter().cloned()))?,
+            false => Task::new(world, words.iter().cloned())?,
+        };
         check_rules(&run, &grammar, &task, &config.data)?;
         if task.grammar_record() != grammar {
             let message = "its rules or items are not those this version makes of this world; train again";
@@ -110,7 +114,11 @@ impl TrainedRun {
     pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         let examples = Examples::read(&config.data)?;
-        let test = task.test(&Division::new(&config.data, examples)?.evaluated, &|| {})?;
+        let division = match config.base.is_given() {
+            true => Division::without_need_of_labels(&config.data, examples)?,
+            false => Division::new(&config.data, examples)?,
+        };
+        let test = task.test(&division.evaluated, &|| {})?;
         let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }

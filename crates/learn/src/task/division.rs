@@ -18,9 +18,25 @@ pub(crate) struct Division {
 
 impl Division {
     /// Divides the examples by `data.fraction`, `data.held_out`, `data.held_out_from` and `data.fold`.
+    ///
+    /// # Errors
+    /// If there are too few examples, or none is labeled.
     pub(crate) fn new(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
+        let labeled = labeled_examples(config, examples.train.len())?;
+        Division::with_labels(config, examples, labeled)
+    }
+
+    /// Divides the examples as [`Division::new`] does, for a parser that starts from a base and needs no labels.
+    ///
+    /// # Errors
+    /// If there are too few examples.
+    pub(crate) fn without_need_of_labels(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
+        let labeled = labeled_examples(config, examples.train.len()).unwrap_or(0);
+        Division::with_labels(config, examples, labeled)
+    }
+
+    fn with_labels(config: &DataConfig, examples: Examples, labeled: usize) -> Result<Self, TaskError> {
         let Examples { mut train, test, .. } = examples;
-        let labeled = labeled_examples(config, train.len())?;
         let mut unlabeled = train.split_off(labeled);
         let evaluated = match (config.held_out, config.held_out_from) {
             (0, _) => test,

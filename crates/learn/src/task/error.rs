@@ -1,6 +1,7 @@
 //! Errors of data that cannot be learned from.
 
 use std::error::Error as StdError;
+use std::path::PathBuf;
 use thiserror::Error;
 use xpr_data::DataError;
 use xpr_exec::overnight;
@@ -39,6 +40,41 @@ pub enum TaskError {
     /// The settings name no database.
     #[error("no database: name it with the setting data.database, such as \"sqlite:music.db\"")]
     NoDatabase,
+    /// A folder has no databases.
+    #[error(
+        "{folder}: there are no databases in this folder; expected folders that have a database (.sqlite or .db) and a \
+         file of questions {labeled}"
+    )]
+    NoDatabases {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of a file of questions.
+        labeled: PathBuf,
+    },
+    /// The folder of a database has no database, or several.
+    #[error(
+        "{folder} has {}; expected one file that ends in .sqlite or .db, or one with the name of the folder",
+        match found {
+            0 => "no database".to_owned(),
+            found => format!("{found} databases"),
+        }
+    )]
+    NoDatabaseFile {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of databases in it.
+        found: usize,
+    },
+    /// No database is left to train on.
+    #[error(
+        "data.held_out is {held_out}, and there are {databases} databases; lower it, so that some are left to train on"
+    )]
+    TooManyHeldOut {
+        /// The setting.
+        held_out: usize,
+        /// The number of databases.
+        databases: usize,
+    },
     /// There are too few examples for `data.held_out` and `data.fold`.
     #[error(
         "data.held_out is {held_out} with fold {fold}, but only {labeled} training examples are labeled and {rest} are not; \

@@ -36,13 +36,24 @@ impl GrammarRecord {
             phrase: item.phrase.clone(),
             kind: item.kind.index(),
         });
+        let items = items.collect();
+        GrammarRecord { items, constants, ..GrammarRecord::of_rules(language, signatures) }
+    }
+
+    /// Returns the record of a language, without items.
+    pub(crate) fn of_rules(language: &str, signatures: &Signatures) -> Self {
         GrammarRecord {
             language: language.to_owned(),
             rules: signatures.rules().iter().map(|rule| rule.name.clone()).collect(),
             rule_phrases: signatures.rules().iter().map(|rule| rule.phrases.join(", ")).collect(),
-            items: items.collect(),
-            constants,
+            items: vec![],
+            constants: vec![],
         }
+    }
+
+    /// Returns the name of the language.
+    pub(crate) fn language(&self) -> &str {
+        &self.language
     }
 
     /// Returns whether the rules are those of `other`. The items may differ.

@@ -6,6 +6,7 @@
 mod constants;
 mod coverage;
 mod data_findings;
+pub(crate) mod databases;
 pub(crate) mod dataset;
 pub(crate) mod division;
 mod error;
@@ -75,6 +76,17 @@ impl Task {
         Ok(Task { world, vocabulary, scene })
     }
 
+    /// Creates the task of a world with exactly the words of a vocabulary.
+    ///
+    /// # Errors
+    /// If no program can be written about the world.
+    pub fn with_vocabulary(world: Box<dyn World>, vocabulary: Vocabulary) -> Result<Self, TaskError> {
+        let environment = world.environment();
+        let grammar = world.language().signatures().grammar(environment.items())?;
+        let scene = Scene::new(grammar, environment, &vocabulary);
+        Ok(Task { world, vocabulary, scene })
+    }
+
     pub(crate) fn grammar_record(&self) -> GrammarRecord {
         let signatures = self.scene.grammar().signatures();
         GrammarRecord::new(
@@ -126,17 +138,17 @@ impl Task {
 
     /// Returns the text of a program for a question.
     pub fn text(&self, program: &Program, question: &Question) -> String {
-        self.language().write(program, question.grammar(&self.scene), self.environment(question))
+        self.language().write(program, question.grammar(), self.environment(question))
     }
 
     /// Returns a sentence that says in English what a program for a question returns, if the language has such sentences.
     pub fn explain(&self, program: &Program, question: &Question) -> Option<String> {
-        self.language().explain(program, question.grammar(&self.scene), self.environment(question))
+        self.language().explain(program, question.grammar(), self.environment(question))
     }
 
     /// Returns what the columns of the answer of a program are called, if its answers have columns.
     pub fn column_names(&self, program: &Program, question: &Question) -> Option<Vec<String>> {
-        self.language().column_names(program, question.grammar(&self.scene), self.environment(question))
+        self.language().column_names(program, question.grammar(), self.environment(question))
     }
 
     /// Reads the text of a program for a question.
@@ -144,7 +156,7 @@ impl Task {
     /// # Errors
     /// If the text is malformed, or the grammar has no actions for it.
     pub fn read(&self, text: &str, question: &Question) -> Result<Program, ReadError> {
-        self.language().read(text, question.grammar(&self.scene), self.environment(question))
+        self.language().read(text, question.grammar(), self.environment(question))
     }
 
     /// Prepares examples to train on. Returns those whose question is short enough and whose program the grammar can write,

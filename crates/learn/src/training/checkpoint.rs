@@ -112,13 +112,40 @@ fn load(file: &SafeTensors<'_>, name: &str, into: &mut Matrix) -> Result<(), Che
 
 /// Reads a model's weights.
 pub(crate) fn read_model(content: &[u8], parameters: &mut Parameters) -> Result<(), CheckpointError> {
+    read_model_except(content, parameters, "")
+}
+
+/// Reads a model's weights except for the parameter with a name.
+pub(crate) fn read_model_except(
+    content: &[u8],
+    parameters: &mut Parameters,
+    except: &str,
+) -> Result<(), CheckpointError> {
     let file = open(content)?;
     let ids: Vec<_> = parameters.ids().collect();
     for id in ids {
         let name = parameters.name(id).to_owned();
-        load(&file, &name, parameters.value_mut(id))?;
+        if name != except {
+            load(&file, &name, parameters.value_mut(id))?;
+        }
     }
     Ok(())
+}
+
+/// Reads a tensor of two dimensions.
+pub(crate) fn matrix(content: &[u8], name: &str) -> Result<Matrix, CheckpointError> {
+    let file = open(content)?;
+    let tensor = file.tensor(name).map_err(|_| CheckpointError::Missing(name.to_owned()))?;
+    let &[rows, columns] = tensor.shape() else {
+        return Err(CheckpointError::Shape {
+            name: name.to_owned(),
+            found: format!("{:?} {:?}", tensor.dtype(), tensor.shape()),
+            expected: "F32 with two dimensions".to_owned(),
+        });
+    };
+    let mut matrix = Matrix::zeros(rows, columns);
+    load(&file, name, &mut matrix)?;
+    Ok(matrix)
 }
 
 /// Reads the state from which training resumes.

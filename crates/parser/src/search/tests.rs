@@ -32,7 +32,7 @@ fn search(model: &Model, question: &Question, beam: usize, max_actions: usize) -
 
 /// Returns all programs of up to `longest` actions, scored one by one, most probable first.
 fn exhaustive(model: &Model, question: &Question, longest: usize) -> Vec<Candidate> {
-    let programs = question.grammar(model.scene()).programs(longest);
+    let programs = question.grammar().programs(longest);
     let mut all: Vec<Candidate> = programs
         .map(|program| {
             let target = TargetProgram { question: 0, actions: program.actions() };

@@ -95,6 +95,12 @@ impl Config {
 
     /// Returns why a setting has no influence, or nothing if it may have some.
     fn ignored(&self, key: &str) -> Option<&'static str> {
+        if self.base.is_given() && key.starts_with("model.") {
+            return Some("the sizes of the model are those of the base that base.folder names");
+        }
+        if self.base.is_given() && key == "data.embeddings" {
+            return Some("the base that base.folder names has its own word vectors");
+        }
         if !key.starts_with("learn.") || key == "learn.objective" {
             return None;
         }

@@ -2,9 +2,11 @@
 
 mod checks;
 mod influence;
+mod pretraining;
 mod reading;
 
 pub use influence::{DifferingSetting, IgnoredSetting};
+pub use pretraining::{PretrainConfig, PretrainDataConfig};
 pub use reading::{ConfigError, ReadConfig, RenamedSetting, rename_settings};
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,8 @@ use xpr_parser::ModelConfig;
 pub struct Config {
     /// The data.
     pub data: DataConfig,
+    /// The pretrained parser that training starts from.
+    pub base: BaseConfig,
     /// The sizes of the model.
     pub model: ModelConfig,
     /// Training.
@@ -25,6 +29,22 @@ pub struct Config {
     pub learn: LearnConfig,
     /// Choosing an answer, and evaluation.
     pub eval: EvalConfig,
+}
+
+/// The pretrained parser that training starts from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BaseConfig {
+    /// The folder that `xpr pretrain` wrote; empty to start from nothing. The sizes of the model and the word vectors are
+    /// those of the base.
+    pub folder: PathBuf,
+}
+
+impl BaseConfig {
+    /// Returns whether training starts from a base.
+    pub fn is_given(&self) -> bool {
+        !self.folder.as_os_str().is_empty()
+    }
 }
 
 /// The data of an experiment.

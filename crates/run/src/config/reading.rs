@@ -1,7 +1,8 @@
 //! Reading settings from an experiment's file and from `--set key=value`. An unknown key is an error that names the nearest one.
 
 use super::{Config, Dataset, IgnoredSetting};
-use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,54 +107,22 @@ impl Config {
     /// # Errors
     /// If a key does not exist or a value is not of its kind.
     pub fn read(path: Option<&Path>, settings: &[String]) -> Result<ReadConfig, ConfigError> {
-        let mut table = Table::new();
-        let mut renamed = Vec::new();
-        if let Some(path) = path {
-            let origin = path.display().to_string();
-            let text = fs::read_to_string(path)
-                .map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
-            table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
-                origin: origin.clone(),
-                message: error.to_string().trim_end().to_owned(),
-            })?;
-            renamed.extend(rename_settings(&mut table));
-            check_keys(&table, &origin)?;
-        }
-        let in_file = keys(&table, "");
-        let file_table = table.clone();
-        let mut in_flags = Vec::new();
-        for setting in settings {
-            let origin = format!("--set {setting}");
-            let Some((key, value)) = setting.split_once('=') else {
-                let message = "expected key=value, such as train.steps=100".to_owned();
-                return Err(ConfigError::Toml { origin, message });
-            };
-            let key = key.trim();
-            let old = RENAMED.into_iter().find(|setting| setting.old == key);
-            renamed.extend(old);
-            let key = old.map_or(key, |old| old.new);
-            set(&mut table, key, value.trim());
-            check_keys(&table, &origin)?;
-            if !in_flags.iter().any(|earlier| earlier == key) {
-                in_flags.push(key.to_owned());
-            }
-        }
-        let config: Config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
-            origin: wrong_setting(&file_table, settings).unwrap_or_else(|| {
-                path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string())
-            }),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
+        let GivenSettings { config, in_file, in_flags, renamed }: GivenSettings<Config> =
+            read_settings(path, settings)?;
         config.check()?;
         let ignored = config.ignored_settings(&in_file, &in_flags);
         Ok(ReadConfig { config: config.found_from(path), renamed, ignored })
     }
 
-    /// Makes the folder of a database, which is relative to the experiment's file, absolute.
+    /// Makes the folders of a database and of a base, which are relative to the experiment's file, absolute.
     fn found_from(mut self, path: Option<&Path>) -> Config {
         if let (Dataset::Database, Some(place)) = (self.data.dataset, path.and_then(Path::parent)) {
             let folder = place.join(&self.data.folder);
             self.data.folder = fs::canonicalize(&folder).unwrap_or(folder);
+        }
+        if let (true, Some(place)) = (self.base.is_given(), path.and_then(Path::parent)) {
+            let folder = place.join(&self.base.folder);
+            self.base.folder = fs::canonicalize(&folder).unwrap_or(folder);
         }
         self
     }
@@ -168,9 +137,70 @@ impl Config {
     }
 }
 
+/// Settings as a file and flags give them.
+pub(super) struct GivenSettings<C> {
+    /// The settings. Those that are not given have their defaults.
+    pub(super) config: C,
+    /// The keys that the file has.
+    in_file: Vec<String>,
+    /// The keys that the flags have.
+    in_flags: Vec<String>,
+    renamed: Vec<RenamedSetting>,
+}
+
+/// Reads settings from a file, if there is one, and then from flags such as `train.steps=100`. The keys are those of `C`.
+pub(super) fn read_settings<C: Settings>(
+    path: Option<&Path>,
+    settings: &[String],
+) -> Result<GivenSettings<C>, ConfigError> {
+    let mut table = Table::new();
+    let mut renamed = Vec::new();
+    if let Some(path) = path {
+        let origin = path.display().to_string();
+        let text =
+            fs::read_to_string(path).map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
+        table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
+            origin: origin.clone(),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        renamed.extend(rename_settings(&mut table));
+        check_keys::<C>(&table, &origin)?;
+    }
+    let in_file = keys::<C>(&table, "");
+    let file_table = table.clone();
+    let mut in_flags = Vec::new();
+    for setting in settings {
+        let origin = format!("--set {setting}");
+        let Some((key, value)) = setting.split_once('=') else {
+            let message = "expected key=value, such as train.steps=100".to_owned();
+            return Err(ConfigError::Toml { origin, message });
+        };
+        let key = key.trim();
+        let old = RENAMED.into_iter().find(|setting| setting.old == key);
+        renamed.extend(old);
+        let key = old.map_or(key, |old| old.new);
+        set::<C>(&mut table, key, value.trim());
+        check_keys::<C>(&table, &origin)?;
+        if !in_flags.iter().any(|earlier| earlier == key) {
+            in_flags.push(key.to_owned());
+        }
+    }
+    let config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
+        origin: wrong_setting::<C>(&file_table, settings)
+            .unwrap_or_else(|| path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string())),
+        message: error.to_string().trim_end().to_owned(),
+    })?;
+    Ok(GivenSettings { config, in_file, in_flags, renamed })
+}
+
+/// A set of settings, in sections, all of which have a default.
+pub(super) trait Settings: Default + Serialize + DeserializeOwned {}
+
+impl<C: Default + Serialize + DeserializeOwned> Settings for C {}
+
 /// Returns the flag with the first setting whose value is not of its kind, if the file alone has no such value.
-fn wrong_setting(file: &Table, settings: &[String]) -> Option<String> {
-    let is_wrong = |table: &Table| Config::deserialize(table.clone()).is_err();
+fn wrong_setting<C: Settings>(file: &Table, settings: &[String]) -> Option<String> {
+    let is_wrong = |table: &Table| C::deserialize(table.clone()).is_err();
     if is_wrong(file) {
         return None;
     }
@@ -178,14 +208,14 @@ fn wrong_setting(file: &Table, settings: &[String]) -> Option<String> {
         let mut table = file.clone();
         let (key, value) = setting.split_once('=').unwrap_or_default();
         let old = RENAMED.into_iter().find(|renamed| renamed.old == key.trim());
-        set(&mut table, old.map_or(key.trim(), |old| old.new), value.trim());
+        set::<C>(&mut table, old.map_or(key.trim(), |old| old.new), value.trim());
         is_wrong(&table)
     };
     settings.iter().find(alone).map(|setting| format!("--set {setting}"))
 }
 
 /// Sets the value at a dotted key. A text that is not TOML is taken as a string.
-fn set(table: &mut Table, key: &str, value: &str) {
+fn set<C: Settings>(table: &mut Table, key: &str, value: &str) {
     let parsed: Option<Value> =
         format!("value = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
     let mut value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
@@ -194,7 +224,7 @@ fn set(table: &mut Table, key: &str, value: &str) {
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
             // A whole number stands for itself where a number with a fraction is expected.
-            if let (Value::Integer(whole), Some(Value::Float(_))) = (&value, default_at(key)) {
+            if let (Value::Integer(whole), Some(Value::Float(_))) = (&value, default_at::<C>(key)) {
                 value = Value::Float(*whole as f64);
             }
             place.insert(part.to_owned(), value);
@@ -215,18 +245,18 @@ fn set(table: &mut Table, key: &str, value: &str) {
     }
 }
 
-fn defaults() -> Table {
-    Table::try_from(Config::default()).expect("the defaults are TOML")
+fn defaults<C: Settings>() -> Table {
+    Table::try_from(C::default()).expect("the defaults are TOML")
 }
 
-fn default_at(key: &str) -> Option<Value> {
-    key.split('.').try_fold(Value::Table(defaults()), |value, part| value.as_table()?.get(part).cloned())
+fn default_at<C: Settings>(key: &str) -> Option<Value> {
+    key.split('.').try_fold(Value::Table(defaults::<C>()), |value, part| value.as_table()?.get(part).cloned())
 }
 
 /// Checks that every key is a setting.
-fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
-    let known = keys(&defaults(), "");
-    for key in keys(table, "") {
+fn check_keys<C: Settings>(table: &Table, origin: &str) -> Result<(), ConfigError> {
+    let known = keys::<C>(&defaults::<C>(), "");
+    for key in keys::<C>(table, "") {
         if !known.contains(&key) {
             let nearest = known.iter().min_by_key(|known| edit_distance(known, &key));
             let hint = nearest
@@ -239,12 +269,14 @@ fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
 }
 
 /// Returns the dotted keys of all values.
-fn keys(table: &Table, prefix: &str) -> Vec<String> {
+fn keys<C: Settings>(table: &Table, prefix: &str) -> Vec<String> {
     let mut all = Vec::new();
     for (key, value) in table {
         match value {
-            Value::Table(inner) if !inner.is_empty() => all.extend(keys(inner, &format!("{prefix}{key}."))),
-            Value::Table(_) if prefix.is_empty() && defaults().contains_key(key) => {}
+            Value::Table(inner) if !inner.is_empty() => {
+                all.extend(keys::<C>(inner, &format!("{prefix}{key}.")))
+            }
+            Value::Table(_) if prefix.is_empty() && defaults::<C>().contains_key(key) => {}
             _ => all.push(format!("{prefix}{key}")),
         }
     }
@@ -295,7 +327,10 @@ mod tests {
             (&["xyz=7"], "--set xyz=7: there is no setting `xyz`"),
             (&["train=7"], "--set train=7: there is no setting `train`"),
             (&["train.steps"], "--set train.steps: expected key=value, such as train.steps=100"),
-            (&["train.steps=0"], "`train.steps` is 0; expected at least 1"),
+            (
+                &["train.steps=0"],
+                "`train.steps` is 0; expected at least 1; 0 is for a parser that starts from a base (base.folder)",
+            ),
             (
                 &["model.hidden=100"],
                 "`model.hidden` is 100; expected a multiple of twice model.heads, at most 4096",
@@ -310,6 +345,7 @@ mod tests {
             assert_eq!(read(settings).unwrap_err(), expected);
         }
         assert_eq!(read(&["learn.objective=top-k"]).unwrap().learn.objective.as_deref(), Some("top-k"));
+        assert_eq!(read(&["train.steps=0", "base.folder=b"]).unwrap().train.steps, 0);
         assert_eq!(read(&["learn.objective=none"]).unwrap().learn.objective, None);
         assert_eq!(read(&["data.grammar=signatures"]).unwrap().data.grammar, OvernightGrammar::Signatures);
         assert!(read(&["data.grammar=loose"]).unwrap_err().contains("expected `typed` or `signatures`"));

@@ -1,0 +1,119 @@
+//! A pretrained parser, from which the parser of one database starts.
+
+use super::error::ExperimentError;
+use crate::reward::Success;
+use crate::task::{GrammarRecord, Task, World};
+use crate::training::checkpoint::{self, CheckpointError};
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use xpr_data::Embeddings;
+use xpr_nn::{Matrix, Parameters, Random};
+use xpr_parser::Vocabulary;
+use xpr_run::{Manifest, PretrainConfig, RunFile, RunFolder};
+use xpr_text::tokenize;
+
+/// The name of the table of word vectors, the only parameter whose size depends on the vocabulary.
+const WORDS: &str = "encoder.words";
+
+/// A pretrained parser. It knows no database: its words are those of many, and its rules those of the language.
+#[derive(Debug)]
+pub(crate) struct Base {
+    folder: RunFolder,
+    /// The settings of pretraining.
+    pub(super) config: PretrainConfig,
+    grammar: GrammarRecord,
+    /// The words and their vectors; the first is the unknown word.
+    embeddings: Embeddings,
+    /// The parameters.
+    weights: Vec<u8>,
+}
+
+impl Base {
+    /// Opens the folder that pretraining wrote.
+    pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        let run = RunFolder::open(folder)?;
+        if !run.has(RunFile::Model) {
+            let message =
+                "there are no weights: pretraining was not finished; resume it with xpr pretrain --resume";
+            return Err(run.content_error(RunFile::Model, message).into());
+        }
+        let config = PretrainConfig::read(&run.path(RunFile::Config), &[], None)?;
+        let manifest = Manifest::read(&run)?;
+        let manifest = manifest.as_ref();
+        let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
+        let weights = run.read_checked(RunFile::Model, manifest)?;
+        let error = |source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source };
+        let table = checkpoint::matrix(&weights, WORDS).map_err(error)?;
+        if table.rows() != words.len() {
+            let message = "its words are not those of the weights; restore the file, or pretrain again";
+            return Err(run.content_error(RunFile::Vocabulary, message).into());
+        }
+        let grammar = run.read_checked_json(RunFile::Grammar, manifest)?;
+        let vectors: FxHashMap<String, Vec<f32>> =
+            words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
+        let embeddings = Embeddings { size: table.columns(), words, vectors };
+        Ok(Base { folder: run, config, grammar, embeddings, weights })
+    }
+
+    /// Returns the file of the weights of a base in a folder.
+    pub(super) fn weights_file(folder: &Path) -> PathBuf {
+        folder.join(RunFile::Model.name())
+    }
+
+    /// Returns the vocabulary for a world: the words of the base, and after them those of the items and of `words` that the
+    /// base has no vector for.
+    pub(super) fn vocabulary(&self, world: &dyn World, words: Vec<String>) -> Vocabulary {
+        let known = Vocabulary::open(self.embeddings.words.iter().cloned());
+        let phrases = world.environment().items().iter().map(|item| item.phrase.as_str());
+        let of_items = phrases.flat_map(tokenize).flat_map(|word| known.parts(&word));
+        let is_new = |word: &String| known.id(word) == Vocabulary::UNKNOWN;
+        let new = words.into_iter().chain(of_items).filter(is_new);
+        Vocabulary::open(self.embeddings.words.iter().cloned().chain(new))
+    }
+
+    /// Returns the words of the base with their vectors.
+    pub(super) fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
+    }
+
+    /// Returns the initial word vectors. A word that the base does not know starts with the vector of the unknown word, so
+    /// that a parser without training reads it as the base does.
+    pub(super) fn word_table(&self, vocabulary: &Vocabulary) -> Matrix {
+        let Embeddings { size, vectors, .. } = &self.embeddings;
+        let mut table = vocabulary.table(*size, vectors, Random::new(0));
+        let unknown = table.row(Vocabulary::UNKNOWN as usize).to_vec();
+        for (row, word) in vocabulary.words().iter().enumerate() {
+            if !vectors.contains_key(word) {
+                table.row_mut(row).copy_from_slice(&unknown);
+            }
+        }
+        table
+    }
+
+    /// Copies the parameters of the base, except for the word vectors.
+    pub(super) fn copy_to(&self, parameters: &mut Parameters) -> Result<(), CheckpointError> {
+        checkpoint::read_model_except(&self.weights, parameters, WORDS)
+    }
+
+    /// Returns what the labels of pretraining ask of a program.
+    pub(super) fn success_by_labels(&self) -> Success {
+        Success::from_reward(self.config.eval.prefer, Success::Executes)
+    }
+
+    /// Checks that the rules of a task are those of the base.
+    pub(super) fn check_rules(&self, task: &Task) -> Result<(), ExperimentError> {
+        if task.grammar_record().has_rules_of(&self.grammar) {
+            return Ok(());
+        }
+        let message = format!(
+            "it is a parser for {} with other rules than those of this task; pretrain again, or start from nothing",
+            self.grammar.language()
+        );
+        Err(self.folder.content_error(RunFile::Grammar, message).into())
+    }
+
+    /// Returns an error about the weights.
+    pub(super) fn weights_error(&self, source: CheckpointError) -> ExperimentError {
+        ExperimentError::Checkpoint { path: self.folder.path(RunFile::Model), source }
+    }
+}

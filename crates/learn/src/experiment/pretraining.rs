@@ -1,0 +1,305 @@
+//! Pretraining: one parser for many databases, from which the parsers of other databases start.
+//!
+//! Batches mix questions of all databases. A question carries the scene of its database, and no parameter belongs to a
+//! database, so training does not differ from that of one database. A database is open only while its questions are
+//! prepared: what stays in memory is its scene and its questions, not its cells.
+
+use super::data_record::DataRecord;
+use super::error::ExperimentError;
+use super::load::open_embeddings;
+use super::observer::Observer;
+use super::progress::RecordedProgress;
+use super::training_loop::{restore, take_steps};
+use crate::inference::evaluate;
+use crate::reward::Success;
+use crate::task::databases::LabeledDatabase;
+use crate::task::{GrammarRecord, LabeledExample, Task, TaskError, TestExample};
+use crate::training::{RandomStream, Trainer};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
+use xpr_data::{Embeddings, Example};
+use xpr_parser::{Model, Scene, Vocabulary};
+use xpr_run::{Evaluation, LearnConfig, Prediction, PretrainConfig, Reward, RunFile, RunFolder};
+use xpr_text::tokenize;
+
+/// The number of databases in whose questions a word must occur to get a vector of its own, if there is no pretrained one.
+const DATABASES_PER_WORD: usize = 2;
+
+/// Pretraining whose data are loaded.
+#[derive(Debug)]
+pub struct Pretraining {
+    config: PretrainConfig,
+    embeddings: Embeddings,
+    vocabulary: Vocabulary,
+    /// For each word, the number of databases that have it in their questions.
+    databases_of: FxHashMap<String, usize>,
+    grammar: GrammarRecord,
+    /// The scene of a database.
+    scene: Scene,
+    train: Vec<LabeledExample>,
+    held_out: Vec<(LabeledDatabase, Vec<Example>)>,
+    databases: Vec<DatabaseRecord>,
+    data: DataRecord,
+}
+
+/// An entry of `databases.json`: a database of pretraining.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseRecord {
+    /// The name of the database.
+    pub name: String,
+    /// The number of its questions with programs.
+    pub questions: usize,
+    /// The number of questions that are not learned from, because the grammar cannot write their programs or a value is not
+    /// found in the question.
+    pub left_out: usize,
+    /// The evaluation on its questions, if it is held out. Nothing is learned from it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<Evaluation>,
+}
+
+impl Pretraining {
+    /// Finds the databases that the settings name, and prepares their questions. `watch` is called with the number of
+    /// questions prepared so far, and of all.
+    ///
+    /// # Errors
+    /// If the settings or the data have an error.
+    pub fn load(
+        mut config: PretrainConfig,
+        watch: &mut (dyn FnMut(usize, usize) + Send),
+    ) -> Result<Self, ExperimentError> {
+        let databases = LabeledDatabase::find(&config.data.folders, &config.data.labeled)?;
+        let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        let (train, held_out) = (with_examples(train)?, with_examples(held_out)?);
+        let data = DataRecord::of_databases(named(&train), named(&held_out), &config.data.embeddings)?;
+        let embeddings = open_embeddings(&config.data.embeddings)?;
+        let databases_of = count_databases(&train);
+        let vocabulary = vocabulary(&embeddings, &train, &databases_of);
+
+        let questions = train.iter().map(|(_, examples)| examples.len()).sum();
+        let watched = Mutex::new((0, watch));
+        let done = || {
+            let (prepared, watch) = &mut *watched.lock().unwrap_or_else(PoisonError::into_inner);
+            *prepared += 1;
+            watch(*prepared, questions);
+        };
+        let mut prepared = PreparedQuestions::default();
+        let mut language = None;
+        for (database, examples) in &train {
+            let task = database.open(&vocabulary)?;
+            prepared.add(database, &task, examples, &done)?;
+            language.get_or_insert_with(|| {
+                let signatures = task.scene().grammar().signatures();
+                (GrammarRecord::of_rules(task.language().name(), signatures), task.scene().clone())
+            });
+        }
+        let PreparedQuestions { labeled, records, finds } = prepared;
+        let Some((grammar, scene)) = language.filter(|_| !labeled.is_empty()) else {
+            return Err(ExperimentError::AllLeftOut { examples: questions, first: None });
+        };
+        // Recorded, because a parser that starts from this one without labels needs it.
+        if config.eval.prefer == Reward::Auto {
+            config.eval.prefer = Success::from_labels(finds).reward();
+        }
+        Ok(Pretraining {
+            config,
+            embeddings,
+            vocabulary,
+            databases_of,
+            grammar,
+            scene,
+            train: labeled,
+            held_out,
+            databases: records,
+            data,
+        })
+    }
+
+    /// Returns the settings.
+    pub fn config(&self) -> &PretrainConfig {
+        &self.config
+    }
+
+    /// Returns the examples that are trained on, of all databases.
+    pub fn train_examples(&self) -> &[LabeledExample] {
+        &self.train
+    }
+
+    /// Returns the databases that are trained on.
+    pub fn databases(&self) -> &[DatabaseRecord] {
+        &self.databases
+    }
+
+    /// Returns the names of the databases that are held out.
+    pub fn held_out(&self) -> impl Iterator<Item = &str> {
+        self.held_out.iter().map(|(database, _)| database.name.as_str())
+    }
+
+    /// Trains in a folder, from its last checkpoint if `resume`, and evaluates on the databases that are held out.
+    ///
+    /// # Errors
+    /// If a file cannot be written, or a checkpoint is not that of these settings and data.
+    pub fn run(
+        &self,
+        folder: &RunFolder,
+        resume: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Evaluation, ExperimentError> {
+        let _lock = folder.lock()?;
+        if resume {
+            self.data.check(folder)?;
+        } else {
+            self.data.write(folder)?;
+            folder.write(RunFile::Config, self.config.to_toml()?.as_bytes())?;
+        }
+        let observer = &mut RecordedProgress::new(folder, observer);
+        let mut trainer = self.trainer();
+        if !restore(&mut trainer, folder, observer)? {
+            folder.write_json(RunFile::Grammar, &self.grammar)?;
+            folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
+        }
+        let model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
+        let evaluation = self.evaluate(folder, &model)?;
+        folder.remove(RunFile::Progress)?;
+        Ok(evaluation)
+    }
+
+    fn trainer(&self) -> Trainer {
+        let PretrainConfig { model, train, .. } = &self.config;
+        let random = RandomStream::WordVectors.of(train.seed);
+        let size = if self.embeddings.size > 0 { self.embeddings.size } else { model.word };
+        let words = self.vocabulary.table(size, &self.embeddings.vectors, random);
+        let weights = RandomStream::Weights.of(train.seed);
+        let mut model = Model::new(model.clone(), self.scene.clone(), words, weights);
+        if train.words > 0 {
+            model.freeze_words(self.frozen_words(train.words));
+        }
+        Trainer::new(train.clone(), &LearnConfig::default(), model)
+    }
+
+    /// Returns, for each word of the vocabulary, whether it has a pretrained vector and is not among the `trained` words that
+    /// occur in the most databases.
+    fn frozen_words(&self, trained: usize) -> Vec<bool> {
+        let words = self.vocabulary.words();
+        let count = |id: usize| self.databases_of.get(&words[id]).copied().unwrap_or(0);
+        let mut order: Vec<usize> = (0..words.len()).collect();
+        order.sort_by_key(|&id| (std::cmp::Reverse(count(id)), id));
+        let mut frozen: Vec<bool> =
+            words.iter().map(|word| self.embeddings.vectors.contains_key(word)).collect();
+        order.into_iter().take(trained).for_each(|id| frozen[id] = false);
+        frozen
+    }
+
+    /// Evaluates a model on the databases that are held out, and records the predictions and, last, the evaluation.
+    fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
+        let mut records = self.databases.clone();
+        let mut predictions: Vec<Prediction> = Vec::new();
+        let mut evaluations = Vec::new();
+        for (database, examples) in &self.held_out {
+            let task = database.open(&self.vocabulary)?;
+            let test: Vec<TestExample> = task.test(examples, &|| {})?;
+            let (evaluation, of_database) = evaluate(model, &task, &test, &self.config.eval)?;
+            task.check_unchanged()?;
+            predictions.extend(of_database);
+            evaluations.push(evaluation.clone());
+            records.push(DatabaseRecord {
+                name: database.name.clone(),
+                questions: examples.len(),
+                left_out: test.iter().filter(|example| example.program.is_none()).count(),
+                evaluation: Some(evaluation),
+            });
+        }
+        let evaluation = over_questions(&evaluations);
+        folder.write_json(RunFile::Databases, &records)?;
+        folder.write_json_lines(RunFile::Predictions, &predictions)?;
+        folder.finish(&evaluation)?;
+        Ok(evaluation)
+    }
+}
+
+/// The questions of the databases so far, prepared for training.
+#[derive(Default)]
+struct PreparedQuestions {
+    labeled: Vec<LabeledExample>,
+    records: Vec<DatabaseRecord>,
+    /// For each labeled program that executes, whether it finds something.
+    finds: Vec<bool>,
+}
+
+impl PreparedQuestions {
+    fn add(
+        &mut self,
+        database: &LabeledDatabase,
+        task: &Task,
+        examples: &[Example],
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), TaskError> {
+        // Constants of labels are not learned: nobody would know them in another database.
+        let (labeled, left_out) = task.label(examples, done)?;
+        let executed = labeled.iter().filter(|example| example.outcome.executes());
+        self.finds.extend(executed.map(|LabeledExample { question, program, outcome, .. }| {
+            task.finds_something(&task.text(program, question), outcome)
+        }));
+        self.records.push(DatabaseRecord {
+            name: database.name.clone(),
+            questions: examples.len(),
+            left_out: left_out.len(),
+            evaluation: None,
+        });
+        self.labeled.extend(labeled);
+        task.check_unchanged()
+    }
+}
+
+fn with_examples(databases: Vec<LabeledDatabase>) -> Result<Vec<(LabeledDatabase, Vec<Example>)>, TaskError> {
+    databases.into_iter().map(|database| Ok((database.clone(), database.examples()?))).collect()
+}
+
+fn named(databases: &[(LabeledDatabase, Vec<Example>)]) -> impl Iterator<Item = (&str, &[Example])> {
+    databases.iter().map(|(database, examples)| (database.name.as_str(), examples.as_slice()))
+}
+
+/// Returns, for each word, the number of databases that have it in their questions.
+fn count_databases(databases: &[(LabeledDatabase, Vec<Example>)]) -> FxHashMap<String, usize> {
+    let mut counts = FxHashMap::default();
+    for (_, examples) in databases {
+        let words: FxHashSet<String> =
+            examples.iter().flat_map(|example| tokenize(&example.utterance)).collect();
+        for word in words {
+            *counts.entry(word).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// Returns the words that have a pretrained vector, and those of the questions of several databases.
+fn vocabulary(
+    embeddings: &Embeddings,
+    databases: &[(LabeledDatabase, Vec<Example>)],
+    databases_of: &FxHashMap<String, usize>,
+) -> Vocabulary {
+    let examples = databases.iter().flat_map(|(_, examples)| examples);
+    let words = examples.flat_map(|example| tokenize(&example.utterance));
+    let frequent =
+        words.filter(|word| databases_of.get(word).is_some_and(|count| *count >= DATABASES_PER_WORD));
+    Vocabulary::open(embeddings.words.iter().cloned().chain(frequent))
+}
+
+/// Returns the evaluation on the questions of all databases together.
+fn over_questions(evaluations: &[Evaluation]) -> Evaluation {
+    let examples: usize = evaluations.iter().map(|evaluation| evaluation.examples).sum();
+    let share = |share: fn(&Evaluation) -> f64| {
+        let sum: f64 =
+            evaluations.iter().map(|evaluation| share(evaluation) * evaluation.examples as f64).sum();
+        sum / examples.max(1) as f64
+    };
+    Evaluation {
+        examples,
+        failed_labels: evaluations.iter().map(|evaluation| evaluation.failed_labels).sum(),
+        accuracy: share(|evaluation| evaluation.accuracy),
+        accuracy_of_best: share(|evaluation| evaluation.accuracy_of_best),
+        exact: share(|evaluation| evaluation.exact),
+        in_beam: share(|evaluation| evaluation.in_beam),
+        executable: share(|evaluation| evaluation.executable),
+    }
+}

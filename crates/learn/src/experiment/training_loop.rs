@@ -1,0 +1,71 @@
+//! The steps of training, with checkpoints and metrics in a folder.
+
+use super::error::ExperimentError;
+use super::observer::Observer;
+use super::record::metrics_until;
+use crate::task::{LabeledExample, UnlabeledExample};
+use crate::teacher::Teacher;
+use crate::training::Trainer;
+use crate::training::checkpoint::write_model;
+use xpr_parser::{Model, TrainableParser};
+use xpr_run::{Manifest, RunFile, RunFolder, StepReport, TrainConfig};
+
+/// The number of steps for which a line of metrics is recorded.
+const STEPS_PER_LINE: usize = 10;
+
+/// Restores the checkpoint of a folder, if it has one. Returns whether it has.
+pub(super) fn restore(
+    trainer: &mut Trainer,
+    folder: &RunFolder,
+    observer: &mut dyn Observer,
+) -> Result<bool, ExperimentError> {
+    if !folder.has(RunFile::Checkpoint) {
+        return Ok(false);
+    }
+    let content = folder.read_checked(RunFile::Checkpoint, Manifest::read(folder)?.as_ref())?;
+    trainer
+        .restore(&content)
+        .map_err(|source| ExperimentError::Checkpoint { path: folder.path(RunFile::Checkpoint), source })?;
+    observer.resumed(trainer.steps_taken());
+    Ok(true)
+}
+
+/// Takes the remaining steps, and records the trained model.
+pub(super) fn take_steps(
+    mut trainer: Trainer,
+    mut teacher: Option<&mut dyn Teacher>,
+    (labeled, unlabeled): (&[LabeledExample], &[UnlabeledExample]),
+    config: &TrainConfig,
+    folder: &RunFolder,
+    observer: &mut dyn Observer,
+) -> Result<Model, ExperimentError> {
+    let mut checkpoint = trainer.steps_taken();
+    let mut metrics: Vec<StepReport> =
+        if checkpoint > 0 { metrics_until(folder, checkpoint)? } else { vec![] };
+    let steps = config.steps;
+    while trainer.steps_taken() < steps {
+        // Reborrowed for each step.
+        let teacher = teacher.as_mut().map(|teacher| &mut **teacher as &mut dyn Teacher);
+        let (report, _) = trainer.step(labeled, unlabeled, teacher);
+        let is_last = report.step == steps;
+        let diverged = |what| ExperimentError::Diverged { what, step: report.step, checkpoint };
+        if !report.loss.is_finite() {
+            return Err(diverged("the loss"));
+        }
+        if report.step.is_multiple_of(STEPS_PER_LINE) || is_last {
+            metrics.push(report);
+        }
+        observer.step(report, steps);
+        if report.step.is_multiple_of(config.checkpoint) || is_last {
+            if !trainer.has_finite_weights() {
+                return Err(diverged("a weight"));
+            }
+            checkpoint = report.step;
+            folder.write_json_lines(RunFile::Metrics, &metrics)?;
+            folder.write(RunFile::Checkpoint, &trainer.checkpoint())?;
+        }
+    }
+    let model = trainer.into_parser();
+    folder.write(RunFile::Model, &write_model(model.parameters()))?;
+    Ok(model)
+}

@@ -1,0 +1,119 @@
+//! The settings of pretraining.
+
+use super::checks::{check_dropout, check_model_sizes, check_train_counts, check_train_numbers, holds};
+use super::reading::{GivenSettings, read_settings};
+use super::{ConfigError, EvalConfig, TrainConfig};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use xpr_parser::ModelConfig;
+
+/// Every setting of pretraining: a parser for many databases, which other parsers start from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PretrainConfig {
+    /// The databases.
+    pub data: PretrainDataConfig,
+    /// The sizes of the model.
+    pub model: ModelConfig,
+    /// Training.
+    pub train: TrainConfig,
+    /// Choosing an answer, and evaluation. Candidates are not re-ranked: a noisy channel knows one database.
+    pub eval: EvalConfig,
+}
+
+/// The data of pretraining.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PretrainDataConfig {
+    /// The folders of databases. Each folder in them that has a database and a file of
+    /// questions is a database to train on.
+    pub folders: Vec<PathBuf>,
+    /// The name of the file of questions with programs, beside each database.
+    pub labeled: PathBuf,
+    /// The number of databases that are held out, for choosing settings. Which these are depends on their names only.
+    pub held_out: usize,
+    /// The file of word vectors in the text format of GloVe; empty for random vectors.
+    pub embeddings: PathBuf,
+}
+
+impl Default for PretrainDataConfig {
+    fn default() -> Self {
+        PretrainDataConfig {
+            folders: vec![],
+            labeled: "pairs.tsv".into(),
+            held_out: 0,
+            embeddings: PathBuf::new(),
+        }
+    }
+}
+
+impl PretrainConfig {
+    /// Reads the settings of a file, and then settings such as `train.steps=100`. The folders of databases are relative to
+    /// `data`, or to the file if it is not given.
+    ///
+    /// # Errors
+    /// If a key does not exist, or a value is not of its kind or out of its range.
+    pub fn read(path: &Path, settings: &[String], data: Option<&Path>) -> Result<Self, ConfigError> {
+        let GivenSettings { mut config, .. }: GivenSettings<PretrainConfig> =
+            read_settings(Some(path), settings)?;
+        config.check()?;
+        let place = data.or(path.parent()).unwrap_or(Path::new(""));
+        for folder in &mut config.data.folders {
+            let found = place.join(&*folder);
+            *folder = fs::canonicalize(&found).unwrap_or(found);
+        }
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let PretrainConfig { model, train, eval, .. } = self;
+        check_model_sizes(model)?;
+        check_dropout(model)?;
+        check_train_counts(train)?;
+        check_train_numbers(train)?;
+        holds(train.steps > 0, "train.steps", train.steps, "expected at least 1")?;
+        holds((1..=1024).contains(&eval.beam), "eval.beam", eval.beam, "expected 1 to 1024")
+    }
+
+    /// Returns the settings as the text of a file.
+    ///
+    /// # Errors
+    /// If a path is not UTF-8.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        toml::to_string(self)
+            .map_err(|error| ConfigError::Toml { origin: "settings".to_owned(), message: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_relative_to_the_file_and_mistakes_are_explained() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pretrain.toml");
+        fs::write(&path, "[data]\nfolders = [\"dbs\"]\nheld_out = 2\n[train]\nsteps = 5\n").unwrap();
+        let read = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+            PretrainConfig::read(&path, &settings, None).map_err(|error| error.to_string())
+        };
+        fs::create_dir(folder.path().join("dbs")).unwrap();
+        let config = read(&["train.rate=1"]).unwrap();
+        assert_eq!(config.data.folders, [fs::canonicalize(folder.path().join("dbs")).unwrap()]);
+        assert_eq!((config.data.held_out, config.train.steps, config.train.rate), (2, 5, 1.0));
+        fs::write(folder.path().join("config.toml"), config.to_toml().unwrap()).unwrap();
+        assert_eq!(PretrainConfig::read(&folder.path().join("config.toml"), &[], None).unwrap(), config);
+        for (setting, expected) in [
+            ("train.steps=0", "`train.steps` is 0; expected at least 1"),
+            (
+                "data.heldout=1",
+                "--set data.heldout=1: there is no setting `data.heldout`; did you mean `data.held_out`?",
+            ),
+            ("learn.weight=1", "--set learn.weight=1: there is no setting `learn.weight`"),
+        ] {
+            assert_eq!(read(&[setting]).unwrap_err(), expected);
+        }
+    }
+}
