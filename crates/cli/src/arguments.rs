@@ -185,7 +185,7 @@ pub(crate) struct TrainArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  xpr pretrain experiments/pretrain-spider.toml --data data --embeddings vectors.txt --out base
+  xpr pretrain experiments/pretraining/spider.toml --data data --embeddings vectors.txt --out base
   xpr pretrain --resume --out base
   xpr train music/xpr.toml --from base --out music/run")]
 pub(crate) struct PretrainArguments {

@@ -147,8 +147,57 @@ impl TrainableParser for Model {
 mod tests {
     use super::*;
     use crate::Vocabulary;
-    use crate::test_worlds::tiny_world;
+    use crate::decoder::TargetProgram;
+    use crate::test_worlds::{tables_with_names, tiny_world};
     use rustc_hash::FxHashMap;
+    use xpr_lang::sql::SqlEnvironment;
+    use xpr_lang::{Environment, Language, Program};
+
+    /// Questions about different databases in one batch, as in pretraining.
+    #[test]
+    fn a_question_is_read_the_same_beside_questions_of_other_scenes() {
+        let vocabulary =
+            Vocabulary::new(["city", "state", "name", "river", "how", "many"].map(str::to_owned));
+        let scenes = [&["city", "state"][..], &["river", "city", "lake"]].map(|tables| {
+            let language = tables_with_names(tables);
+            let environment = SqlEnvironment::new(&language);
+            let grammar = language.signatures().grammar(environment.items()).unwrap();
+            Scene::new(grammar, &environment, &vocabulary)
+        });
+        let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
+        let table = vocabulary.table(config.word, &FxHashMap::default(), Random::new(1));
+        let model = Model::new(config, scenes[0].clone(), table, Random::new(1));
+        let ask = |index: usize, text: &str| scenes[index].question(text, &vocabulary);
+        let questions = [
+            ask(0, "how many cities"),
+            ask(1, "how many rivers"),
+            ask(1, "name the lake"),
+            ask(0, "the name of the state"),
+        ];
+        let all: Vec<&Question> = questions.iter().collect();
+        let programs = questions.each_ref().map(|question| {
+            let programs: Vec<Program> = question.grammar().programs(4).take(20).collect();
+            assert!(programs.len() > 5, "there are few short programs");
+            programs
+        });
+        let together: Vec<Vec<f32>> = (0..all.len())
+            .map(|question| {
+                let target = |program: &Program| {
+                    model.log_probabilities(&all, &[TargetProgram { question, actions: program.actions() }])
+                        [0]
+                };
+                programs[question].iter().map(target).collect()
+            })
+            .collect();
+        for ((question, programs), together) in all.iter().zip(&programs).zip(&together) {
+            for (program, together) in programs.iter().zip(together) {
+                let target = TargetProgram { question: 0, actions: program.actions() };
+                let alone = model.log_probabilities(&[question], &[target])[0];
+                assert!((alone - together).abs() < 1e-4, "{alone} is not {together}");
+            }
+        }
+        assert_ne!(together[0], together[3], "questions differ");
+    }
 
     /// Initial values must stay the same in every version, to the last bit: a change would change every trained parser.
     #[test]

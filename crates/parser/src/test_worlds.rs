@@ -5,13 +5,18 @@ use xpr_lang::{Environment, Grammar, Item, ItemId, Relation, RelationKind, Signa
 
 /// SQL about cities and states, which have names.
 pub(crate) fn cities_and_states() -> Sql {
-    let table = |name: &str| Table {
-        name: name.to_owned(),
+    tables_with_names(&["city", "state"])
+}
+
+/// SQL about tables that have one column, `name`.
+pub(crate) fn tables_with_names(tables: &[&str]) -> Sql {
+    let table = |name: &&str| Table {
+        name: (*name).to_owned(),
         columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
         primary_key: vec![],
         foreign_keys: vec![],
     };
-    Sql::new(Schema { tables: vec![table("city"), table("state")] })
+    Sql::new(Schema { tables: tables.iter().map(table).collect() })
 }
 
 /// The items of a tiny language.

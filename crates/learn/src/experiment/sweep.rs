@@ -236,6 +236,7 @@ pub(super) fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xpr_run::PretrainConfig;
 
     fn read(text: &str) -> Result<Sweep, String> {
         let folder = tempfile::tempdir().unwrap();
@@ -288,8 +289,12 @@ mod tests {
     fn the_experiments_and_sweeps_of_the_repository_can_be_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
         let (mut count, mut noted_sweeps) = (0, 0);
-        for file in fs::read_dir(folder).unwrap() {
+        for file in fs::read_dir(format!("{folder}/pretraining")).unwrap() {
             let path = file.unwrap().path();
+            PretrainConfig::read(&path, &[], None).unwrap_or_else(|error| panic!("{error}"));
+        }
+        let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        for path in files.filter(|path| path.is_file()) {
             let text = fs::read_to_string(&path).unwrap();
             if text.contains("[[part]]") {
                 let sweep = Sweep::read(&path).unwrap_or_else(|error| panic!("{error}"));
