@@ -85,8 +85,10 @@ fn commands_in_documents_exist_and_have_their_flags() {
     for (_, text) in documents() {
         texts.extend(blocks(&text, &["console", "sh"]).iter().map(|lines| lines.join("\n")));
     }
-    for file in fs::read_dir(root().join("experiments")).unwrap() {
-        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+    let folders = ["experiments", "experiments/pretraining"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    for path in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let text = fs::read_to_string(path).unwrap();
         texts.extend(text.lines().filter_map(|line| line.strip_prefix("#   ")).map(str::to_owned));
     }
     let mut helps: HashMap<Vec<String>, String> = HashMap::new();
