@@ -33,7 +33,14 @@ impl ParameterAverage {
         let share = (1.0 - self.decay.min((1.0 + step) / (10.0 + step))) as f32;
         let all: Vec<_> = parameters.ids().zip(&mut self.values).collect();
         all.into_par_iter().for_each(|(id, average)| {
-            move_towards(average.data_mut(), parameters.value(id).data(), share);
+            let value = parameters.value(id);
+            match parameters.has_frozen_rows(id) {
+                false => move_towards(average.data_mut(), value.data(), share),
+                // Frozen rows are their own average. A table of all words has few others.
+                true => (0..value.rows()).filter(|&row| !parameters.is_frozen(id, row)).for_each(|row| {
+                    move_towards(average.row_mut(row), value.row(row), share);
+                }),
+            }
         });
     }
 
@@ -77,5 +84,20 @@ mod tests {
         assert!((average.values[0].data()[0] - 0.9 * before).abs() < 1e-6);
         average.copy_to(&mut parameters);
         assert_eq!(parameters.value(id).data(), [average.values[0].data()[0], 4.0]);
+    }
+
+    #[test]
+    fn the_average_of_a_table_is_the_same_whether_rows_that_do_not_change_are_frozen() {
+        let averages = [vec![], vec![true, false, true]].map(|frozen| {
+            let mut parameters = Parameters::default();
+            let table = parameters.add_table("t", Matrix::new(3, 2, vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6]));
+            parameters.freeze_rows(table, frozen);
+            let mut average = ParameterAverage::new(&parameters, 0.9);
+            parameters.value_mut(table).row_mut(1)[0] = 0.7;
+            average.add(&parameters, 1);
+            average.values[0].clone()
+        });
+        assert_eq!(averages[0], averages[1]);
+        assert!(averages[0].row(1)[0] > 0.5);
     }
 }

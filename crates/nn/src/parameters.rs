@@ -119,6 +119,11 @@ impl Parameters {
         self.all[table.0].frozen = frozen;
     }
 
+    /// Returns whether rows of a table were frozen.
+    pub(crate) fn has_frozen_rows(&self, table: ParameterId) -> bool {
+        !self.all[table.0].frozen.is_empty()
+    }
+
     /// Returns whether a row of a table is frozen.
     pub(crate) fn is_frozen(&self, table: ParameterId, row: usize) -> bool {
         self.all[table.0].frozen.get(row).is_some_and(|frozen| *frozen)
