@@ -321,9 +321,11 @@ pub(crate) enum HeldOutFrom {
 
 /// Evaluate a trained parser on the test questions of its dataset.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json"
-)]
+#[command(after_help = "\
+Examples:
+  xpr eval runs/calendar --data data
+  xpr eval runs/calendar --data data --beam 16 --json
+  xpr eval base --databases data/spider/dev")]
 pub(crate) struct EvalArguments {
     #[command(flatten)]
     pub(crate) trained: TrainedRunArguments,
@@ -333,6 +335,10 @@ pub(crate) struct EvalArguments {
     /// File of labeled questions to evaluate on instead of the run's test questions. The run folder is not changed.
     #[arg(long, value_name = "FILE")]
     pub(crate) test: Option<PathBuf>,
+    /// Folder of databases to evaluate a base on, which `xpr pretrain` wrote. Each is a folder with a database and its
+    /// questions. The base is not changed.
+    #[arg(long, value_name = "DIR", conflicts_with = "test")]
+    pub(crate) databases: Option<PathBuf>,
     /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,

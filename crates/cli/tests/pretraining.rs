@@ -135,6 +135,13 @@ fn a_parser_pretrained_on_two_databases_answers_questions_about_a_third() {
     let right = (evaluation["accuracy"].as_f64().unwrap() * 8.0).round();
     assert!(right >= 4.0, "{right} of 8 questions are answered");
 
+    // The base itself answers alike.
+    let other = json(&succeed(&mut databases.command(&["eval", "base", "--databases", "other", "--json"])));
+    assert_eq!(other["accuracy"], evaluation["accuracy"]);
+    assert_eq!(other["databases"][0]["name"], "boats");
+    let text = succeed(&mut databases.command(&["eval", "base", "--databases", "other"])).stdout;
+    assert!(String::from_utf8_lossy(&text).starts_with("database  questions  correct\nboats             8"));
+
     // The run needs the base no more.
     fs::rename(databases.path("base"), databases.path("moved")).unwrap();
     let test = ["eval", "zero", "--test", "other/boats/pairs.tsv", "--json"];

@@ -2,13 +2,21 @@
 
 use super::train::write_evaluation;
 use super::training_progress::write_failed_labels;
-use super::{find_data, write_notes};
+use super::{find_data, write_json, write_notes};
 use crate::arguments::EvalArguments;
+use crate::table;
 use anyhow::Result;
+use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 use xpr_learn::TrainedRun;
+use xpr_learn::experiment::{DatabaseRecord, ZeroShotEvaluation};
+use xpr_run::Evaluation;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
+    if let Some(databases) = &arguments.databases {
+        return evaluate_base(arguments, databases, out);
+    }
     let mut run = TrainedRun::open(&arguments.trained.run)?;
     write_notes(run.notes.iter().cloned());
     find_data(&mut run.config, arguments.data.as_deref());
@@ -21,4 +29,30 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     };
     write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)
+}
+
+/// The output of `--databases` with `--json`.
+#[derive(Serialize)]
+struct DatabasesReport<'a> {
+    #[serde(flatten)]
+    evaluation: &'a Evaluation,
+    databases: &'a [DatabaseRecord],
+}
+
+/// Evaluates a base on databases that it was not trained on.
+fn evaluate_base(arguments: &EvalArguments, databases: &Path, out: &mut dyn Write) -> Result<()> {
+    let beam = arguments.beam.map(usize::from);
+    let zero_shot = ZeroShotEvaluation::of_base(&arguments.trained.run, databases, beam)?;
+    let (evaluation, databases) = (&zero_shot.over_questions(), zero_shot.databases.as_slice());
+    if arguments.output.json {
+        return write_json(out, &DatabasesReport { evaluation, databases });
+    }
+    let row = |DatabaseRecord { name, questions, evaluation, .. }: &DatabaseRecord| {
+        let accuracy = evaluation.as_ref().map(|evaluation| format!("{:.1} %", 100.0 * evaluation.accuracy));
+        vec![name.clone(), questions.to_string(), accuracy.unwrap_or_default()]
+    };
+    let rows: Vec<Vec<String>> = databases.iter().map(row).collect();
+    table::write(out, &["database", "questions", "correct"], &rows)?;
+    writeln!(out)?;
+    write_evaluation(out, evaluation, false)
 }

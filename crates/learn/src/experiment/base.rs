@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use xpr_data::Embeddings;
 use xpr_nn::{Matrix, Parameters, Random};
-use xpr_parser::Vocabulary;
+use xpr_parser::{Model, TrainableParser, Vocabulary};
 use xpr_run::{Manifest, PretrainConfig, RunFile, RunFolder};
 use xpr_text::tokenize;
 
@@ -60,10 +60,28 @@ impl Base {
         folder.join(RunFile::Model.name())
     }
 
+    /// Returns the words of the base.
+    pub(super) fn own_vocabulary(&self) -> Vocabulary {
+        Vocabulary::open(self.embeddings.words.iter().cloned())
+    }
+
+    /// Returns the parser for a task.
+    pub(super) fn model(&self, task: &Task) -> Result<Model, ExperimentError> {
+        self.check_rules(task)?;
+        let words = self.word_table(task.vocabulary());
+        let mut model = Model::new(self.config.model.clone(), task.scene().clone(), words, Random::new(0));
+        let copied = self.copy_to(model.parameters_mut());
+        copied.map_err(|source| ExperimentError::Checkpoint {
+            path: self.folder.path(RunFile::Model),
+            source,
+        })?;
+        Ok(model)
+    }
+
     /// Returns the vocabulary for a world: the words of the base, and after them those of the items and of `words` that the
     /// base has no vector for.
     pub(super) fn vocabulary(&self, world: &dyn World, words: Vec<String>) -> Vocabulary {
-        let known = Vocabulary::open(self.embeddings.words.iter().cloned());
+        let known = self.own_vocabulary();
         let phrases = world.environment().items().iter().map(|item| item.phrase.as_str());
         let of_items = phrases.flat_map(tokenize).flat_map(|word| known.parts(&word));
         let is_new = |word: &String| known.id(word) == Vocabulary::UNKNOWN;
@@ -101,7 +119,7 @@ impl Base {
     }
 
     /// Checks that the rules of a task are those of the base.
-    pub(super) fn check_rules(&self, task: &Task) -> Result<(), ExperimentError> {
+    fn check_rules(&self, task: &Task) -> Result<(), ExperimentError> {
         if task.grammar_record().has_rules_of(&self.grammar) {
             return Ok(());
         }
@@ -110,10 +128,5 @@ impl Base {
             self.grammar.language()
         );
         Err(self.folder.content_error(RunFile::Grammar, message).into())
-    }
-
-    /// Returns an error about the weights.
-    pub(super) fn weights_error(&self, source: CheckpointError) -> ExperimentError {
-        ExperimentError::Checkpoint { path: self.folder.path(RunFile::Model), source }
     }
 }

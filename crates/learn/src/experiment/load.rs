@@ -15,7 +15,6 @@ use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::Embeddings;
-use xpr_nn::Random;
 use xpr_parser::{Model, Question, TrainableParser};
 use xpr_run::{Config, Dataset, LearnConfig, Reward, RunFolder};
 use xpr_text::tokenize;
@@ -143,7 +142,8 @@ impl Experiment {
         if experiment.config.eval.prefer == Reward::Auto {
             experiment.config.eval.prefer = by_labels.reward();
         }
-        experiment.check_base()?;
+        // A base that does not fit is reported before anything is trained.
+        experiment.base.as_ref().map(|base| base.model(&experiment.task)).transpose()?;
         Ok(experiment)
     }
 
@@ -249,16 +249,6 @@ impl Experiment {
             model.freeze_words(self.frozen_words(config.train.words));
         }
         model
-    }
-
-    /// Checks that the base, if there is one, is for the language of the task and has the parameters of its model.
-    fn check_base(&self) -> Result<(), ExperimentError> {
-        let Some(base) = &self.base else { return Ok(()) };
-        base.check_rules(&self.task)?;
-        let words = base.word_table(self.task.vocabulary());
-        let model = self.config.model.clone();
-        let mut model = Model::new(model, self.task.scene().clone(), words, Random::new(0));
-        base.copy_to(model.parameters_mut()).map_err(|source| base.weights_error(source))
     }
 
     /// Returns, for each word of the vocabulary, whether it has a pretrained vector and is not among the `trained` most frequent

@@ -16,6 +16,7 @@ pub mod sweep;
 mod trained;
 mod training_loop;
 pub mod tuning;
+mod zero_shot;
 
 pub use card::binomial_interval;
 pub use data_record::DataComparison;
@@ -23,5 +24,6 @@ pub use error::ExperimentError;
 pub use load::Experiment;
 pub use members::member_seed;
 pub use observer::Observer;
-pub use pretraining::{DatabaseRecord, Pretraining};
+pub use pretraining::Pretraining;
 pub use trained::TrainedRun;
+pub use zero_shot::{DatabaseRecord, ZeroShotEvaluation};

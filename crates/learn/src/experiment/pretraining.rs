@@ -10,17 +10,16 @@ use super::load::open_embeddings;
 use super::observer::Observer;
 use super::progress::RecordedProgress;
 use super::training_loop::{restore, take_steps};
-use crate::inference::evaluate;
+use super::zero_shot::{DatabaseRecord, ZeroShotEvaluation};
 use crate::reward::Success;
 use crate::task::databases::LabeledDatabase;
-use crate::task::{GrammarRecord, LabeledExample, Task, TaskError, TestExample};
+use crate::task::{GrammarRecord, LabeledExample, Task, TaskError};
 use crate::training::{RandomStream, Trainer};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::{Embeddings, Example};
 use xpr_parser::{Model, Scene, Vocabulary};
-use xpr_run::{Evaluation, LearnConfig, Prediction, PretrainConfig, Reward, RunFile, RunFolder};
+use xpr_run::{Evaluation, LearnConfig, PretrainConfig, Reward, RunFile, RunFolder};
 use xpr_text::tokenize;
 
 /// The number of databases in whose questions a word must occur to get a vector of its own, if there is no pretrained one.
@@ -38,24 +37,9 @@ pub struct Pretraining {
     /// The scene of a database.
     scene: Scene,
     train: Vec<LabeledExample>,
-    held_out: Vec<(LabeledDatabase, Vec<Example>)>,
+    held_out: Vec<LabeledDatabase>,
     databases: Vec<DatabaseRecord>,
     data: DataRecord,
-}
-
-/// An entry of `databases.json`: a database of pretraining.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DatabaseRecord {
-    /// The name of the database.
-    pub name: String,
-    /// The number of its questions with programs.
-    pub questions: usize,
-    /// The number of questions that are not learned from, because the grammar cannot write their programs or a value is not
-    /// found in the question.
-    pub left_out: usize,
-    /// The evaluation on its questions, if it is held out. Nothing is learned from it then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evaluation: Option<Evaluation>,
 }
 
 impl Pretraining {
@@ -70,8 +54,8 @@ impl Pretraining {
     ) -> Result<Self, ExperimentError> {
         let databases = LabeledDatabase::find(&config.data.folders, &config.data.labeled)?;
         let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
-        let (train, held_out) = (with_examples(train)?, with_examples(held_out)?);
-        let data = DataRecord::of_databases(named(&train), named(&held_out), &config.data.embeddings)?;
+        let (train, tested) = (with_examples(train)?, with_examples(held_out.clone())?);
+        let data = DataRecord::of_databases(named(&train), named(&tested), &config.data.embeddings)?;
         let embeddings = open_embeddings(&config.data.embeddings)?;
         let databases_of = count_databases(&train);
         let vocabulary = vocabulary(&embeddings, &train, &databases_of);
@@ -132,7 +116,7 @@ impl Pretraining {
 
     /// Returns the names of the databases that are held out.
     pub fn held_out(&self) -> impl Iterator<Item = &str> {
-        self.held_out.iter().map(|(database, _)| database.name.as_str())
+        self.held_out.iter().map(|database| database.name.as_str())
     }
 
     /// Trains in a folder, from its last checkpoint if `resume`, and evaluates on the databases that are held out.
@@ -192,26 +176,11 @@ impl Pretraining {
 
     /// Evaluates a model on the databases that are held out, and records the predictions and, last, the evaluation.
     fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        let mut records = self.databases.clone();
-        let mut predictions: Vec<Prediction> = Vec::new();
-        let mut evaluations = Vec::new();
-        for (database, examples) in &self.held_out {
-            let task = database.open(&self.vocabulary)?;
-            let test: Vec<TestExample> = task.test(examples, &|| {})?;
-            let (evaluation, of_database) = evaluate(model, &task, &test, &self.config.eval)?;
-            task.check_unchanged()?;
-            predictions.extend(of_database);
-            evaluations.push(evaluation.clone());
-            records.push(DatabaseRecord {
-                name: database.name.clone(),
-                questions: examples.len(),
-                left_out: test.iter().filter(|example| example.program.is_none()).count(),
-                evaluation: Some(evaluation),
-            });
-        }
-        let evaluation = over_questions(&evaluations);
-        folder.write_json(RunFile::Databases, &records)?;
-        folder.write_json_lines(RunFile::Predictions, &predictions)?;
+        let held_out =
+            ZeroShotEvaluation::of_model(model, &self.vocabulary, &self.held_out, &self.config.eval)?;
+        let evaluation = held_out.over_questions();
+        folder.write_json(RunFile::Databases, &[self.databases.as_slice(), &held_out.databases].concat())?;
+        folder.write_json_lines(RunFile::Predictions, &held_out.predictions)?;
         folder.finish(&evaluation)?;
         Ok(evaluation)
     }
@@ -283,23 +252,4 @@ fn vocabulary(
     let frequent =
         words.filter(|word| databases_of.get(word).is_some_and(|count| *count >= DATABASES_PER_WORD));
     Vocabulary::open(embeddings.words.iter().cloned().chain(frequent))
-}
-
-/// Returns the evaluation on the questions of all databases together.
-fn over_questions(evaluations: &[Evaluation]) -> Evaluation {
-    let examples: usize = evaluations.iter().map(|evaluation| evaluation.examples).sum();
-    let share = |share: fn(&Evaluation) -> f64| {
-        let sum: f64 =
-            evaluations.iter().map(|evaluation| share(evaluation) * evaluation.examples as f64).sum();
-        sum / examples.max(1) as f64
-    };
-    Evaluation {
-        examples,
-        failed_labels: evaluations.iter().map(|evaluation| evaluation.failed_labels).sum(),
-        accuracy: share(|evaluation| evaluation.accuracy),
-        accuracy_of_best: share(|evaluation| evaluation.accuracy_of_best),
-        exact: share(|evaluation| evaluation.exact),
-        in_beam: share(|evaluation| evaluation.in_beam),
-        executable: share(|evaluation| evaluation.executable),
-    }
 }
