@@ -26,6 +26,9 @@ pub struct ModelConfig {
     pub word_dropout: f32,
     /// What shares a dropout mask in the decoder.
     pub decoder_dropout: DecoderDropout,
+    /// Whether the decoder scores an item also by its relations to the items that the program has named so far: the columns
+    /// that a foreign key connects, the columns of one table, the item itself.
+    pub named_relations: bool,
     /// The parts to leave out, for ablation studies.
     pub without: Vec<Ablation>,
 }
@@ -73,6 +76,7 @@ impl Default for ModelConfig {
             dropout: 0.2,
             word_dropout: 0.2,
             decoder_dropout: DecoderDropout::Step,
+            named_relations: false,
             without: vec![],
         }
     }

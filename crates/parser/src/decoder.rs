@@ -6,6 +6,10 @@
 //! f_t = tanh(W [h_t ; z_t])                                   rules: W_r f_t      items: pointers from W_p f_t
 //! ```
 //!
+//! With `named_relations`, the score of an item also has the sum of `(W_n f_t)_k` over the kinds of relations k from items that
+//! the program has named to this one. So a program knows which columns a key connects with those it has, and what it has
+//! said already.
+//!
 //! The vector of the previous action is the rule's embedding, or for an item its encoder output. Scoring given programs
 //! and search share the step. Scoring knows all actions in advance, so it computes the terms of `x_t`, and `f_t` and
 //! the scores, for all steps at once.
@@ -14,7 +18,7 @@ use crate::encoder::EncodedBatch;
 use crate::layers::{Affine, ModelContext};
 use crate::partial::{PartialProgram, StepInput};
 use crate::{Ablation, DecoderDropout, ModelConfig};
-use xpr_lang::Action;
+use xpr_lang::{Action, ItemId};
 use xpr_nn::layers::{Choice, Segment};
 use xpr_nn::{Init, ParameterId, Parameters, Random, Tape, Var};
 
@@ -41,6 +45,9 @@ pub(crate) struct Decoder {
     rule_scores: Affine,
     pointer: Affine,
     pointer_keys: Affine,
+    /// From `f_t` to a score of each kind of relation between a named item and the next; see
+    /// [`ModelConfig::named_relations`].
+    named_relations: Option<Affine>,
 }
 
 /// An encoded batch with the projections of it that every step needs.
@@ -140,8 +147,12 @@ impl ActionScores {
 }
 
 impl Decoder {
-    /// Adds the parameters of a decoder for a language with this many rules and types.
-    pub(crate) fn new(parameters: &mut Parameters, config: &ModelConfig, rules: usize, types: usize) -> Self {
+    /// Adds the parameters of a decoder for a language with this many rules, types and kinds of relations.
+    pub(crate) fn new(
+        parameters: &mut Parameters,
+        config: &ModelConfig,
+        (rules, types, relation_kinds): (usize, usize, usize),
+    ) -> Self {
         let hidden = config.hidden;
         let input = config.action + 2 * config.place;
         let mut affine = |name: &str, inputs, outputs| {
@@ -165,6 +176,9 @@ impl Decoder {
             types: parameters.add("decoder.types", types, config.place, embeddings),
             parents: parameters.add("decoder.parents", rules + 1, config.place, embeddings),
             from_state: parameters.add("decoder.from_state", 2 * hidden, 4 * hidden, Init::Xavier),
+            named_relations: config
+                .named_relations
+                .then(|| Affine::new(parameters, "decoder.named_relations", hidden, relation_kinds)),
             items,
             from_input,
             first_h,
@@ -284,14 +298,15 @@ impl Decoder {
         DecoderState { h, c, z }
     }
 
-    /// Returns the scores of all actions, rules before items: `[rows, rules + items]`.
+    /// Returns the scores of all actions, rules before items: `[rows, rules + items]`. `named` has the items that the program
+    /// of each input has named so far.
     pub(crate) fn scores(
         &self,
         tape: &mut Tape,
         context: ModelContext<'_>,
         memory: &DecoderMemory<'_>,
         (h, z): (Var, Var),
-        inputs: &[StepInput],
+        (inputs, named): (&[StepInput], &[&[ItemId]]),
     ) -> Var {
         let both = tape.concat_columns(&[h, z]);
         let feature = self.feature.apply(tape, context, both);
@@ -299,7 +314,14 @@ impl Decoder {
         let feature = memory.dropout(tape, context.config, DropoutPlace::Feature, feature, inputs);
         let mut rules = self.rule_scores.apply(tape, context, feature);
         let pointer = self.pointer.apply(tape, context, feature);
-        let items = tape.pointer_scores(pointer, memory.pointer_keys, &memory.items(inputs));
+        let mut items = tape.pointer_scores(pointer, memory.pointer_keys, &memory.items(inputs));
+        if let Some(relations) = self.named_relations {
+            let kinds = relations.apply(tape, context, feature);
+            let related = |(input, named): (&StepInput, &&[ItemId])| {
+                memory.batch.questions[input.question].related_to(named)
+            };
+            items = tape.add_elements(items, kinds, inputs.iter().zip(named).map(related).collect());
+        }
         if context.has_rule_phrases() {
             let phrases = tape.pointer_scores(pointer, memory.pointer_keys, &memory.rules(inputs));
             rules = tape.add_columns(rules, phrases, context.scene.rule_phrases().of_rule());
@@ -337,7 +359,8 @@ impl Decoder {
             zs.push(state.z);
         }
         let (h, z) = (tape.concat_rows(&hs), tape.concat_rows(&zs));
-        let scores = self.scores(tape, context, memory, (h, z), &targets.inputs);
+        let named: Vec<&[ItemId]> = targets.named.iter().map(Vec::as_slice).collect();
+        let scores = self.scores(tape, context, memory, (h, z), (&targets.inputs, &named));
         let log_probabilities = tape.choose(scores, targets.choices);
         ActionScores { log_probabilities, program_of: targets.program_of }
     }
@@ -351,6 +374,8 @@ struct TargetSteps {
     active: Vec<usize>,
     /// For each action, the decoder's input.
     inputs: Vec<StepInput>,
+    /// For each action, the items that its program names before it.
+    named: Vec<Vec<ItemId>>,
     /// For each action, the actions it is chosen from.
     choices: Vec<Choice>,
     /// For each action, the index of its program.
@@ -367,8 +392,14 @@ impl TargetSteps {
         let grammar_of = |program: usize| question_of(program).grammar();
         let mut partials: Vec<PartialProgram> =
             order.iter().map(|&program| PartialProgram::new(grammar_of(program))).collect();
-        let mut steps =
-            TargetSteps { order, active: vec![], inputs: vec![], choices: vec![], program_of: vec![] };
+        let mut steps = TargetSteps {
+            order,
+            active: vec![],
+            inputs: vec![],
+            named: vec![],
+            choices: vec![],
+            program_of: vec![],
+        };
         for step in 0..longest {
             let mut active = 0;
             for (partial, &index) in partials.iter_mut().zip(&steps.order) {
@@ -384,6 +415,7 @@ impl TargetSteps {
                 }
                 steps.choices.push(Choice { allowed, chosen });
                 steps.inputs.push(input);
+                steps.named.push(partial.named.clone());
                 steps.program_of.push(index);
                 active += 1;
                 partial.advance(grammar_of(index), action);

@@ -23,7 +23,7 @@ const ITEM_WORD: u8 = WORD_ITEM + CLASSES * MATCHES;
 /// From an item to itself.
 const SAME: u8 = ITEM_WORD + CLASSES * MATCHES;
 /// Between two items that the environment lists no relation for.
-const UNRELATED: u8 = SAME + 1;
+pub(crate) const UNRELATED: u8 = SAME + 1;
 /// From a word to a rule: no match, a partial match, an exact match.
 const WORD_RULE: u8 = UNRELATED + 1;
 /// From a rule to a word: the same.

@@ -42,8 +42,8 @@ impl Model {
         // Rules with phrases are a kind of their own, after those of items.
         let item_kinds = signatures.item_kind_count() + usize::from(context.has_rule_phrases());
         let encoder = Encoder::new(&mut parameters, &config, words, item_kinds, scene.relation_kinds());
-        let decoder =
-            Decoder::new(&mut parameters, &config, signatures.rules().len(), signatures.type_count());
+        let counts = (signatures.rules().len(), signatures.type_count(), scene.relation_kinds());
+        let decoder = Decoder::new(&mut parameters, &config, counts);
         Model { config, scene, parameters, encoder, decoder, tapes: Mutex::new(vec![]) }
     }
 
@@ -164,7 +164,8 @@ mod tests {
             let grammar = language.signatures().grammar(environment.items()).unwrap();
             Scene::new(grammar, &environment, &vocabulary)
         });
-        let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
+        let config =
+            ModelConfig { word: 8, hidden: 16, heads: 2, named_relations: true, ..ModelConfig::default() };
         let table = vocabulary.table(config.word, &FxHashMap::default(), Random::new(1));
         let model = Model::new(config, scenes[0].clone(), table, Random::new(1));
         let ask = |index: usize, text: &str| scenes[index].question(text, &vocabulary);

@@ -1,7 +1,7 @@
 //! Questions as the parser sees them.
 
 use crate::columns::ActionColumns;
-use crate::linking::{self, RelationInputs, StemmedPhrase};
+use crate::linking::{self, RelationInputs, StemmedPhrase, UNRELATED};
 use crate::scene::ItemFeatures;
 use crate::{Scene, Vocabulary};
 use std::fmt;
@@ -152,6 +152,27 @@ impl Question {
         }
     }
 
+    /// Returns the items that are related to one of the `named` items, each with the kind of relation from the named item to it.
+    /// Every pair of item and kind is listed once.
+    pub(crate) fn related_to(&self, named: &[ItemId]) -> Vec<(u32, u32)> {
+        let (elements, first) = (self.relations.len().isqrt(), self.words.len());
+        let items = self.grammar().item_count();
+        // The kinds of each item so far, as a set of bits.
+        let mut seen = vec![[0u128; 2]; items];
+        let mut related = Vec::new();
+        for item in named {
+            let kinds = &self.relations[(first + item.index()) * elements + first..][..items];
+            for (other, &kind) in kinds.iter().enumerate().filter(|(_, kind)| **kind != UNRELATED) {
+                let (set, bit) = (&mut seen[other][usize::from(kind >> 7)], 1 << (kind & 127));
+                if *set & bit == 0 {
+                    *set |= bit;
+                    related.push((other as u32, u32::from(kind)));
+                }
+            }
+        }
+        related
+    }
+
     /// Returns the items of the scene that the question shares; none if it shares all of them.
     pub(crate) fn shared(&self) -> Option<&[u32]> {
         self.items.as_ref().map(|items| items.surroundings.shared.as_slice())
@@ -169,6 +190,28 @@ mod tests {
     use crate::test_worlds::cities_and_states;
     use xpr_lang::Language;
     use xpr_lang::sql::SqlEnvironment;
+
+    #[test]
+    fn items_are_related_to_those_that_were_named() {
+        let language = cities_and_states();
+        let environment = SqlEnvironment::new(&language);
+        let grammar = language.signatures().grammar(environment.items()).unwrap();
+        let scene = Scene::new(grammar, &environment, &Vocabulary::new([]));
+        let question = scene.question("how many", &Vocabulary::new([]));
+        let item = |symbol: &str| environment.find(symbol).unwrap();
+        let related = |named: &[&str]| {
+            let named: Vec<ItemId> = named.iter().map(|symbol| item(symbol)).collect();
+            question.related_to(&named)
+        };
+        assert!(related(&[]).is_empty());
+        let [city, name] = [item("city").0, item("city.name").0];
+        let of_city = related(&["city"]);
+        assert_eq!(of_city.iter().map(|pair| pair.0).collect::<Vec<_>>(), [city, name]);
+        assert_ne!(of_city[0].1, of_city[1].1, "an item is related to itself in a way of its own");
+        assert_eq!(related(&["city", "city"]), of_city, "a relation counts once");
+        // Named together, both are related to themselves and to each other.
+        assert_eq!(related(&["city", "city.name"]).len(), 4);
+    }
 
     #[test]
     fn columns_are_offered_once_their_table_is_named() {

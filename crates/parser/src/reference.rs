@@ -72,6 +72,7 @@ fn fixture() -> Fixture {
         dropout: 0.0,
         word_dropout: 0.0,
         decoder_dropout: crate::DecoderDropout::Step,
+        named_relations: false,
         without: vec![],
     };
     let table = Matrix::zeros(vocabulary.words().len(), config.word);

@@ -11,7 +11,7 @@ use crate::{DecoderDropout, Question};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::hash::Hash;
-use xpr_lang::{Action, Program};
+use xpr_lang::{Action, ItemId, Program};
 use xpr_nn::layers::log_softmax;
 use xpr_nn::{Matrix, Tape};
 
@@ -84,7 +84,9 @@ impl Search<'_> {
             let inputs: Vec<StepInput> = beams.iter().flat_map(Beam::inputs).collect();
             let parents: Vec<u32> = beams.iter().flat_map(Beam::parent_rows).collect();
             state = self.step(tape, memory, state, &inputs, &parents);
-            let scores = self.decoder.scores(tape, self.context, memory, (state.h, state.z), &inputs);
+            let named: Vec<&[ItemId]> = beams.iter().flat_map(Beam::named).collect();
+            let scores =
+                self.decoder.scores(tape, self.context, memory, (state.h, state.z), (&inputs, &named));
             let mut first_row = 0;
             for beam in &mut beams {
                 let rows = beam.hypotheses.len();
@@ -207,6 +209,11 @@ impl Beam<'_> {
     /// Returns the decoder's input for each hypothesis.
     fn inputs(&self) -> impl Iterator<Item = StepInput> {
         self.hypotheses.iter().filter_map(|hypothesis| hypothesis.partial.input(self.index))
+    }
+
+    /// Returns the items that each hypothesis names.
+    fn named(&self) -> impl Iterator<Item = &[ItemId]> {
+        self.hypotheses.iter().map(|hypothesis| hypothesis.partial.named.as_slice())
     }
 
     /// Returns, for each hypothesis, the row of the previous state that it continues.

@@ -7,6 +7,7 @@ use super::observer::Observer;
 use super::record::recorded_config;
 use crate::training::{Trainer, checkpoint};
 use std::path::{Path, PathBuf};
+use toml::Table;
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, ConfigError, LearnConfig, Manifest, RunError, RunFile, RunFolder, fingerprint};
 
@@ -46,9 +47,12 @@ fn member_folder(members: &Path, member: &Config) -> Result<PathBuf, ConfigError
         origin: "settings".to_owned(),
         message: error.to_string(),
     };
-    let used =
-        [toml::to_string(&member.data), toml::to_string(&member.model), toml::to_string(&member.train)];
-    // Members that start from nothing have the names they had before there were bases.
+    // Settings that came later are left out at their defaults, so that members keep the names they had.
+    let mut model = Table::try_from(&member.model).map_err(name_error)?;
+    if !member.model.named_relations {
+        model.remove("named_relations");
+    }
+    let used = [toml::to_string(&member.data), toml::to_string(&model), toml::to_string(&member.train)];
     let base = member.base.is_given().then(|| toml::to_string(&member.base));
     let used: Vec<String> = used.into_iter().chain(base).collect::<Result<_, _>>().map_err(name_error)?;
     let name = format!("seed-{}-{}", member.train.seed, fingerprint(used.iter().map(String::as_str)));

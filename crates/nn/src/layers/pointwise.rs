@@ -40,6 +40,8 @@ struct ConcatColumns(Vec<Var>);
 struct SliceColumns(Var, usize);
 /// Both inputs, and for each column of the first the column of the second that is added.
 struct AddColumns(Var, Var, Vec<Option<u32>>);
+/// Both inputs, and for each row which elements of the second are added to which of the first.
+struct AddElements(Var, Var, Vec<Vec<(u32, u32)>>);
 
 impl Tape {
     /// Returns `x + y`.
@@ -102,6 +104,19 @@ impl Tape {
         self.push(sum, AddColumns(x, y, column_of.to_vec()))
     }
 
+    /// Returns `x`, with columns of `y` added to some of its elements: an entry `(a, b)` of `added` for a row adds the row's
+    /// element of `y` in column `b` to that of `x` in column `a`.
+    pub fn add_elements(&mut self, x: Var, y: Var, added: Vec<Vec<(u32, u32)>>) -> Var {
+        let mut sum = self.copy(x);
+        for (row, added) in added.iter().enumerate() {
+            let y = self.value(y).row(row);
+            for &(to, from) in added {
+                sum.row_mut(row)[to as usize] += y[from as usize];
+            }
+        }
+        self.push(sum, AddElements(x, y, added))
+    }
+
     /// Returns a copy of a value that is not on the tape.
     pub(crate) fn copy(&mut self, input: Var) -> Matrix {
         let (rows, columns) = (self.value(input).rows(), self.value(input).columns());
@@ -129,6 +144,19 @@ impl Operation for AddColumns {
                 if let Some(column) = column {
                     to_columns[*column as usize] += gradient;
                 }
+            }
+        }
+        back.add(self.0, gradient);
+    }
+}
+
+impl Operation for AddElements {
+    fn backward(&self, back: &mut Backward<'_>, _: Var, gradient: Matrix) {
+        let to_elements = back.gradient_mut(self.1);
+        for (row, added) in self.2.iter().enumerate() {
+            let (to_elements, gradient) = (to_elements.row_mut(row), gradient.row(row));
+            for &(to, from) in added {
+                to_elements[from as usize] += gradient[to as usize];
             }
         }
         back.add(self.0, gradient);
@@ -193,6 +221,8 @@ mod tests {
             let some = tape.columns(all, 2, 7);
             let more =
                 tape.add_columns(some, inputs[0], &[None, Some(2), Some(0), None, Some(2), None, None]);
+            let added = vec![vec![(0, 2), (6, 2), (6, 0)], vec![], vec![(3, 1), (4, 0)]];
+            let more = tape.add_elements(more, inputs[0], added);
             tape.tanh(more)
         });
     }

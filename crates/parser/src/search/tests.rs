@@ -10,7 +10,8 @@ use xpr_lang::{Environment, Language};
 use xpr_nn::{Adam, AdamState, Gradients, Random};
 
 fn small_model(scene: &Scene, vocabulary: &Vocabulary, seed: u64) -> Model {
-    let config = ModelConfig { word: 8, hidden: 16, heads: 2, ..ModelConfig::default() };
+    let config =
+        ModelConfig { word: 8, hidden: 16, heads: 2, named_relations: true, ..ModelConfig::default() };
     let words = vocabulary.table(config.word, &FxHashMap::default(), Random::new(seed));
     Model::new(config, scene.clone(), words, Random::new(seed))
 }
