@@ -40,6 +40,7 @@
 //! # Ok::<(), xpr_lang::GrammarError>(())
 //! ```
 
+mod batch_layout;
 mod columns;
 mod config;
 mod decoder;
@@ -56,6 +57,7 @@ mod reference;
 mod rule_phrases;
 mod scene;
 mod search;
+mod target_steps;
 #[cfg(test)]
 mod test_worlds;
 mod vocabulary;

@@ -274,7 +274,7 @@ fn keys<C: Settings>(table: &Table, prefix: &str) -> Vec<String> {
     for (key, value) in table {
         match value {
             Value::Table(inner) if !inner.is_empty() => {
-                all.extend(keys::<C>(inner, &format!("{prefix}{key}.")))
+                all.extend(keys::<C>(inner, &format!("{prefix}{key}.")));
             }
             Value::Table(_) if prefix.is_empty() && defaults::<C>().contains_key(key) => {}
             _ => all.push(format!("{prefix}{key}")),
