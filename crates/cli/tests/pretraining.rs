@@ -223,4 +223,11 @@ fn what_does_not_fit_a_base_is_explained() {
         &["train.steps=0", "model.hidden=64", "data.test=pairs.tsv"],
     ));
     assert!(stderr(&ignored).contains("`model.hidden` is ignored"), "{}", stderr(&ignored));
+    let not_a_run = fail(&mut databases.command(&["ask", "base", "how many boats are there"]));
+    assert!(not_a_run.contains("this is a base, and not the parser of a database"), "{not_a_run}");
+    let not_a_base = fail(&mut databases.train_boats("zero", "run", &[]));
+    assert!(not_a_base.contains("this is not a base, but the run of one database"), "{not_a_base}");
+    let overnight = ["train", "--from", "base", "--out", "run", "--set", "data.domain=calendar", "--data"];
+    let other_language = fail(databases.command(&overnight).arg("."));
+    assert!(!other_language.contains("panicked"), "{other_language}");
 }

@@ -182,7 +182,7 @@ pub(crate) fn is_supervised(key: &str) -> bool {
 }
 
 /// Names of settings that two sections have.
-const AMBIGUOUS: [&str; 5] = ["batch", "beam", "noisy_channel", "steps", "temperature"];
+const AMBIGUOUS: [&str; 6] = ["batch", "beam", "folder", "noisy_channel", "steps", "temperature"];
 
 /// Returns the key without its section, if no other section has the same setting.
 pub(crate) fn short_key(key: &str) -> &str {

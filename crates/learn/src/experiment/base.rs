@@ -32,6 +32,10 @@ impl Base {
     /// Opens the folder that pretraining wrote.
     pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(folder)?;
+        if !run.has(RunFile::Databases) {
+            let message = "this is not a base, but the run of one database; xpr pretrain makes a base";
+            return Err(run.content_error(RunFile::Config, message).into());
+        }
         if !run.has(RunFile::Model) {
             let message =
                 "there are no weights: pretraining was not finished; resume it with xpr pretrain --resume";

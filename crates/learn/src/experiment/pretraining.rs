@@ -141,6 +141,7 @@ impl Pretraining {
         if !restore(&mut trainer, folder, observer)? {
             folder.write_json(RunFile::Grammar, &self.grammar)?;
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
+            folder.write_json(RunFile::Databases, &self.databases)?;
         }
         let model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
         let evaluation = self.evaluate(folder, &model)?;

@@ -39,6 +39,11 @@ impl TrainedRun {
     /// If it holds no finished run, or its files do not fit together.
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(folder)?;
+        if run.has(RunFile::Databases) {
+            let message = "this is a base, and not the parser of a database; make one with xpr train --from, or evaluate the \
+                           base with xpr eval --databases";
+            return Err(run.content_error(RunFile::Config, message).into());
+        }
         let config = Config::read(Some(&run.path(RunFile::Config)), &[])?.config;
         let manifest = Manifest::read(&run)?;
         let manifest = manifest.as_ref();
