@@ -156,6 +156,33 @@ fn a_parser_pretrained_on_two_databases_answers_questions_about_a_third() {
 }
 
 #[test]
+fn a_log_without_labels_is_learned_from() {
+    let databases = Databases::new();
+    succeed(&mut databases.pretrain("base", &[]));
+    fs::write(databases.path("other/boats/log.txt"), "how many boats\nthe length of star\nlist all boats\n")
+        .unwrap();
+    let own_search = [
+        "train.steps=20",
+        "train.rate=0.001",
+        "data.unlabeled=log.txt",
+        "data.test=pairs.tsv",
+        "learn.objective=sparse",
+        "learn.ensemble=0",
+        "learn.start=0",
+        "learn.beam=4",
+    ];
+    let output = succeed(&mut databases.train_boats("base", "log", &own_search));
+    assert_eq!(json(&output)["examples"], 8);
+    assert!(stderr(&output).contains("0 labeled, 3 unlabeled and 8 test questions"), "{}", stderr(&output));
+    let metrics = fs::read_to_string(databases.path("log/metrics.jsonl")).unwrap();
+    let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    assert!(last["unlabeled"]["mass"].as_f64().is_some_and(|mass| mass > 0.0), "{last}");
+    let weights = |run: &str| fs::read(databases.path(run).join("model.safetensors")).unwrap();
+    succeed(&mut databases.train_boats("base", "zero", &["train.steps=0"]));
+    assert_ne!(weights("log"), weights("zero"), "the log changes the parser");
+}
+
+#[test]
 fn the_number_of_threads_and_a_kill_do_not_change_a_bit() {
     let databases = Databases::new();
     let held_out = ["--set", "data.held_out=1", "--threads"];

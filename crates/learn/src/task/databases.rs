@@ -153,4 +153,36 @@ mod tests {
         let error = LabeledDatabase::hold_out(databases, 4).unwrap_err().to_string();
         assert!(error.contains("data.held_out is 4"), "{error}");
     }
+
+    /// Figures of a base are about these databases, so they must stay the same.
+    #[test]
+    #[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
+    fn the_held_out_databases_of_spider_stay_the_same() {
+        let data = std::env::var("XPR_DATA").expect("set XPR_DATA to the folder of the benchmarks");
+        // A relative path starts at the root of the workspace.
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(data).join("spider/train");
+        let databases = LabeledDatabase::find(&[folder], Path::new("pairs.tsv")).unwrap();
+        assert_eq!(databases.len(), 138);
+        let (_, held_out) = LabeledDatabase::hold_out(databases, 14).unwrap();
+        let names: Vec<&str> = held_out.iter().map(|database| database.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "candidate_poll",
+                "chinook_1",
+                "club_1",
+                "cre_Drama_Workshop_Groups",
+                "department_management",
+                "e_learning",
+                "election_representative",
+                "film_rank",
+                "insurance_policies",
+                "music_4",
+                "railway",
+                "riding_club",
+                "ship_1",
+                "tracking_orders",
+            ]
+        );
+    }
 }
