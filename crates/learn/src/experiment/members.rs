@@ -7,7 +7,6 @@ use super::observer::Observer;
 use super::record::recorded_config;
 use crate::training::{Trainer, checkpoint};
 use std::path::{Path, PathBuf};
-use toml::Table;
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, ConfigError, LearnConfig, Manifest, RunError, RunFile, RunFolder, fingerprint};
 
@@ -48,11 +47,8 @@ fn member_folder(members: &Path, member: &Config) -> Result<PathBuf, ConfigError
         message: error.to_string(),
     };
     // Settings that came later are left out at their defaults, so that members keep the names they had.
-    let mut model = Table::try_from(&member.model).map_err(name_error)?;
-    if !member.model.named_relations {
-        model.remove("named_relations");
-    }
-    let used = [toml::to_string(&member.data), toml::to_string(&model), toml::to_string(&member.train)];
+    let model = toml::to_string(&member.model).map(|model| model.replace("named_relations = false\n", ""));
+    let used = [toml::to_string(&member.data), model, toml::to_string(&member.train)];
     let base = member.base.is_given().then(|| toml::to_string(&member.base));
     let used: Vec<String> = used.into_iter().chain(base).collect::<Result<_, _>>().map_err(name_error)?;
     let name = format!("seed-{}-{}", member.train.seed, fingerprint(used.iter().map(String::as_str)));
