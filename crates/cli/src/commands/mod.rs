@@ -25,14 +25,16 @@ pub(crate) mod train;
 mod training_progress;
 pub(crate) mod vectors;
 
-use crate::arguments::{DataPaths, ExperimentArguments};
+use crate::arguments::{DataPaths, ExperimentArguments, TrainedRunArguments};
 use crate::printer;
 use anyhow::{Context, Result};
+use loading_bar::LoadingBar;
 use serde::Serialize;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use xpr_exec::{KnowledgeBase, overnight};
+use xpr_learn::TrainedRun;
 use xpr_run::{Config, Dataset, ReadConfig};
 
 /// Reads the settings of an experiment, and writes notes about them.
@@ -101,6 +103,19 @@ fn write_notes(notes: impl IntoIterator<Item = String>) {
     for note in notes {
         let _ = writeln!(printer::stderr(), "note: {note}");
     }
+}
+
+/// Opens a trained run, and writes notes about it and its data.
+fn open_run(arguments: &TrainedRunArguments) -> Result<TrainedRun> {
+    let mut bar = LoadingBar::new();
+    let run = TrainedRun::open_watched(&arguments.run, &mut |what, done, total| bar.show(what, done, total));
+    bar.finish();
+    let run = run?;
+    write_notes(run.notes.iter().cloned());
+    if arguments.details.verbose {
+        write_notes(run.task.world().access());
+    }
+    Ok(run)
 }
 
 /// Sets the data folder of a run, if one is given and has the run's files: `XPR_DATA` may name the folder of another dataset.

@@ -6,7 +6,7 @@ use crate::inference::{AnswerChooser, Reranked, evaluate};
 use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
-use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
+use crate::task::{FailedLabel, GrammarRecord, LoadingWatch, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use std::path::Path;
@@ -38,13 +38,21 @@ impl TrainedRun {
     /// # Errors
     /// If it holds no finished run, or its files do not fit together.
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        TrainedRun::open_watched(folder, &mut |_, _, _| {})
+    }
+
+    /// Opens the folder of a finished run. Reading a large database takes a while, of which `watch` is told.
+    ///
+    /// # Errors
+    /// If it holds no finished run, or its files do not fit together.
+    pub fn open_watched(folder: &Path, watch: &mut LoadingWatch<'_>) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(folder)?;
         let config = Config::read(Some(&run.path(RunFile::Config)), &[])?.config;
         let manifest = Manifest::read(&run)?;
         let manifest = manifest.as_ref();
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
-        let task = Task::new(reopen_world(&config.data, &grammar)?, words.iter().cloned())?;
+        let task = Task::new(reopen_world(&config.data, &grammar, watch)?, words.iter().cloned())?;
         check_rules(&run, &grammar, &task, &config.data)?;
         if task.grammar_record() != grammar {
             let message = "its rules or items are not those this version makes of this world; train again";
@@ -70,7 +78,8 @@ impl TrainedRun {
             true => Some(run.read_checked_json(RunFile::NoisyChannel, manifest)?),
             false => None,
         };
-        let notes = notes(&run, manifest, &config, channel.is_some())?;
+        let mut notes = notes(&run, manifest, &config, channel.is_some())?;
+        notes.extend_from_slice(task.world().notes());
         Ok(TrainedRun { folder: run, config, task, model, notes, channel })
     }
 

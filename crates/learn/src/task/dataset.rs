@@ -2,7 +2,7 @@
 
 use super::error::TaskError;
 use super::grammar_record::GrammarRecord;
-use super::world::{DatabaseWorld, KnowledgeWorld, World};
+use super::world::{DatabaseWorld, KnowledgeWorld, LoadingWatch, World};
 use std::path::Path;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{Example, LexiconEntry, Overnight, OvernightPart, unlabeled};
@@ -88,7 +88,11 @@ impl Examples {
 }
 
 /// Opens the world of a dataset, and learns its constants from labeled examples.
-pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Box<dyn World>, TaskError> {
+pub(crate) fn open_world(
+    config: &DataConfig,
+    examples: &[Example],
+    watch: &mut LoadingWatch<'_>,
+) -> Result<Box<dyn World>, TaskError> {
     match config.dataset {
         Dataset::Overnight => {
             let lexicon = Overnight::open(&config.folder)?.lexicon(&config.domain)?;
@@ -96,7 +100,7 @@ pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Bo
             let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
             Ok(Box::new(knowledge_world(config, &phrases)?))
         }
-        Dataset::Database => Ok(Box::new(open_database(config)?.learn_constants(examples))),
+        Dataset::Database => Ok(Box::new(open_database(config, watch)?.learn_constants(examples))),
     }
 }
 
@@ -104,10 +108,13 @@ pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Bo
 pub(crate) fn reopen_world(
     config: &DataConfig,
     grammar: &GrammarRecord,
+    watch: &mut LoadingWatch<'_>,
 ) -> Result<Box<dyn World>, TaskError> {
     match config.dataset {
         Dataset::Overnight => Ok(Box::new(knowledge_world(config, &grammar.phrases())?)),
-        Dataset::Database => Ok(Box::new(open_database(config)?.restore_constants(&grammar.constants))),
+        Dataset::Database => {
+            Ok(Box::new(open_database(config, watch)?.restore_constants(&grammar.constants)))
+        }
     }
 }
 
@@ -120,9 +127,9 @@ fn knowledge_world(config: &DataConfig, phrases: &[SymbolPhrase]) -> Result<Know
     Ok(KnowledgeWorld::with_language(base, language, phrases))
 }
 
-fn open_database(config: &DataConfig) -> Result<DatabaseWorld, TaskError> {
+fn open_database(config: &DataConfig, watch: &mut LoadingWatch<'_>) -> Result<DatabaseWorld, TaskError> {
     if config.database.is_empty() {
         return Err(TaskError::NoDatabase);
     }
-    DatabaseWorld::open(&config.database, &config.folder)
+    DatabaseWorld::open_watched(&config.database, &config.folder, watch)
 }

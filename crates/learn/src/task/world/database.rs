@@ -4,9 +4,10 @@
 //! mean, which are looked up in the cells of the database. So a question about a city that no training question names can be answered.
 //! Literals that labeled queries need and their questions do not name are constants, which every question is offered.
 
-use super::World;
 use super::label_executor::LabelExecutor;
 use super::relevance::Relevance;
+use super::stored_schema;
+use super::{LoadingWatch, World};
 use crate::task::constants::{constant_value, learned_constants};
 use crate::task::error::TaskError;
 use std::fmt;
@@ -15,9 +16,10 @@ use std::path::Path;
 use xpr_data::Example;
 use xpr_exec::Executor;
 use xpr_exec::sqlite::{
-    Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
+    Database, ProgressCallback, QueryLimits, ReadingProgress, SqliteRunner, ValueIndex, ValueLimits,
+    answer_rows, same_answer,
 };
-use xpr_lang::sql::{Literal, Sql, SqlEnvironment, SuggestedValue};
+use xpr_lang::sql::{Literal, Schema, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -30,6 +32,7 @@ pub struct DatabaseWorld {
     constants: Vec<SuggestedValue>,
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
+    notes: Vec<String>,
 }
 
 impl fmt::Debug for DatabaseWorld {
@@ -44,14 +47,30 @@ impl DatabaseWorld {
     /// # Errors
     /// If the database cannot be read.
     pub fn open(address: &str, folder: &Path) -> Result<Self, TaskError> {
+        DatabaseWorld::open_watched(address, folder, &mut |_, _, _| {})
+    }
+
+    /// Opens a database as [`DatabaseWorld::open`] does. `watch` is called with what is done, and how many of how many tables are.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn open_watched(
+        address: &str,
+        folder: &Path,
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, TaskError> {
         let database = Database::at(address, folder)?;
-        let schema = database.schema()?;
-        let values =
-            ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
+        let mut show = |what: &str, now: ReadingProgress<'_>| {
+            watch(&format!("tables, {what} {}", now.table), now.done, now.total);
+            ControlFlow::Continue(())
+        };
+        let (schema, notes) = read_schema(&database, folder, &mut |now| show("reading", now))?;
+        let limits = ValueLimits::default();
+        let values = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
+        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance, notes })
     }
 
     /// Offers constants to every question.
@@ -79,6 +98,25 @@ impl DatabaseWorld {
         let schema = self.language.schema().clone();
         Ok(Box::new(SqliteRunner::checked(&self.database, schema, limits)?))
     }
+}
+
+/// Returns the schema of a database, from the project in a folder if that keeps it, and what a user should know about it.
+fn read_schema(
+    database: &Database,
+    folder: &Path,
+    progress: &mut ProgressCallback<'_>,
+) -> Result<(Schema, Vec<String>), TaskError> {
+    let declared = database.declared_schema()?;
+    let mut notes: Vec<String> = declared.left_out.iter().map(ToString::to_string).collect();
+    match stored_schema::read(folder, &declared) {
+        Some(Ok(schema)) => return Ok((schema, notes)),
+        Some(Err(reason)) => notes.push(format!(
+            "{reason}; the types of columns and the foreign keys are inferred each time, until `xpr init` makes the \
+             project again"
+        )),
+        None => {}
+    }
+    Ok((database.read_schema(progress)?.schema, notes))
 }
 
 impl World for DatabaseWorld {
@@ -128,6 +166,14 @@ impl World for DatabaseWorld {
             (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
             _ => gold == guess,
         }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn access(&self) -> Option<String> {
+        Some(format!("{} is read {}", self.database.path().display(), self.database.snapshot_kind()))
     }
 
     fn check_unchanged(&self) -> Result<(), TaskError> {
