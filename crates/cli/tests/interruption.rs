@@ -49,7 +49,14 @@ fn folders_with(folder: &Path, file: &str) -> usize {
 
 /// Checks that two runs have the same result, byte for byte.
 fn assert_same_result(calendar: &SmallCalendar, run: &str, expected: &str) {
-    for file in ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl", "card.md"] {
+    for file in [
+        "model.safetensors",
+        "checkpoint.safetensors",
+        "metrics.jsonl",
+        "evaluation.json",
+        "predictions.jsonl",
+        "card.md",
+    ] {
         let [content, expected_content] =
             [run, expected].map(|run| fs::read(calendar.path(run).join(file)).unwrap());
         assert!(content == expected_content, "{file} of `{run}` differs from that of `{expected}`");
