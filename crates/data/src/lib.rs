@@ -41,6 +41,6 @@ pub use labeled::{LabeledQuestion, Split};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, OvernightPart, read_examples};
 pub use project::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
-pub use text_file::read as read_text;
+pub use text_file::{read as read_text, read_bytes, read_utf8};
 pub use text2sql::{SplitBy, Text2Sql};
 pub use unlabeled::UnlabeledQuestion;

@@ -318,7 +318,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be read.
     pub fn read(&self, file: RunFile) -> Result<Vec<u8>, RunError> {
-        fs::read(self.path(file)).map_err(|source| self.file_error(file, source))
+        xpr_data::read_bytes(&self.path(file)).map_err(|source| self.file_error(file, source))
     }
 
     /// Reads a file that [`RunFolder::write_json`] wrote.

@@ -30,7 +30,6 @@ use crate::printer;
 use anyhow::{Context, Result};
 use loading_bar::LoadingBar;
 use serde::Serialize;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use xpr_exec::{KnowledgeBase, overnight};
@@ -147,6 +146,6 @@ fn native_world(name: &str) -> Result<KnowledgeBase> {
 
 /// Loads a knowledge base from a file of triples.
 fn load_triples(path: &Path) -> Result<KnowledgeBase> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = xpr_data::read_utf8(path).with_context(|| path.display().to_string())?;
     KnowledgeBase::read_triples(&text).with_context(|| path.display().to_string())
 }

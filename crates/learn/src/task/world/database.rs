@@ -168,6 +168,10 @@ impl World for DatabaseWorld {
         }
     }
 
+    fn schema(&self) -> Option<&Schema> {
+        Some(self.language.schema())
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }

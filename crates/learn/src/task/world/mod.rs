@@ -14,6 +14,7 @@ pub use stored_schema::{SCHEMA_FILE, StoredSchema};
 use super::error::TaskError;
 use std::fmt;
 use xpr_exec::Executor;
+use xpr_lang::sql::Schema;
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -64,6 +65,11 @@ pub trait World: fmt::Debug + Send + Sync {
     /// Returns whether the outcome `guess` is the same answer as `gold`.
     fn is_same_answer(&self, gold: &Outcome, guess: &Outcome) -> bool {
         gold == guess
+    }
+
+    /// Returns the tables, if the data are a database.
+    fn schema(&self) -> Option<&Schema> {
+        None
     }
 
     /// Returns what a user should know about the data, such as what of it cannot be used.
