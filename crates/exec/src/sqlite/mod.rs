@@ -35,6 +35,7 @@ mod foreign_keys;
 mod functions;
 mod guard;
 mod memory;
+mod patience;
 mod private_folder;
 mod runner;
 mod snapshot;

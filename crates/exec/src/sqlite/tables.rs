@@ -13,6 +13,7 @@ use super::error::DatabaseError;
 use super::foreign_keys::{self, TableProfile};
 use super::guard::{Allowance, Session};
 use super::memory::Budget;
+use super::patience::Patience;
 use crate::Fault;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -32,6 +33,8 @@ const LOOKUP_ROWS: usize = 500;
 /// The limits of reading the sample of a table. Steps are the strictest, so that a schema is the same on every machine.
 const SAMPLE_LIMITS: Allowance =
     Allowance { steps: 2_000_000, time: Duration::from_secs(2), memory: 16 << 20 };
+/// The number of tables whose sample may exceed these limits. Only views do.
+const STOPPED_SAMPLES: usize = 50;
 /// The limits of looking up values in a large table: enough with an index, not enough without.
 const LOOKUP_LIMITS: Allowance =
     Allowance { steps: 20_000, time: Duration::from_millis(200), memory: 16 << 20 };
@@ -95,13 +98,14 @@ impl Database {
         let connection = self.connect()?;
         let ReadSchema { mut schema, declared_types, left_out } = self.declared_in(&connection)?;
         let session = Session::open(self, schema.tables.iter().map(|table| table.name.as_str()))?;
+        let mut patience = Patience::new(SAMPLE_LIMITS, STOPPED_SAMPLES);
         let mut profiles = Vec::with_capacity(schema.tables.len());
         let total = schema.tables.len();
         for (done, table) in schema.tables.iter_mut().enumerate() {
             if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
                 return Err(DatabaseError::Cancelled { path: self.path().to_owned() });
             }
-            let profile = table_profile(&session, table);
+            let profile = table_profile(&session, table, &mut patience);
             for (index, column) in table.columns.iter_mut().enumerate() {
                 column.ty = profile.columns[index].column_type(&declared_types[done][index]);
             }
@@ -299,14 +303,14 @@ fn declared_keys(
 }
 
 /// Reads the sample of a table.
-fn table_profile(session: &Session, table: &Table) -> TableProfile {
+fn table_profile(session: &Session, table: &Table, patience: &mut Patience) -> TableProfile {
     let mut columns = vec![ColumnProfile::default(); table.columns.len()];
     let mut rows = 0;
     let mut read = |selected: &str| {
         columns.fill(ColumnProfile::default());
         rows = 0;
         let sql = format!("SELECT {selected} FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
-        session.run(&sql, SAMPLE_LIMITS, |row, _| {
+        session.run(&sql, patience.allowance(), |row, _| {
             rows += 1;
             for (index, column) in columns.iter_mut().enumerate() {
                 column.add(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?);
@@ -318,6 +322,7 @@ fn table_profile(session: &Session, table: &Table) -> TableProfile {
     if outcome == Err(OVERSIZED) {
         outcome = read(&without_oversized_cells(table));
     }
+    patience.record(&outcome);
     columns.iter_mut().for_each(ColumnProfile::finish);
     TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }
 }

@@ -4,6 +4,7 @@ use super::spelling::Spelling;
 use super::{LONGEST_SPAN, ValueIndex, ValueLimits, hash_stems, number_key};
 use crate::Fault;
 use crate::sqlite::guard::{Allowance, Session};
+use crate::sqlite::patience::Patience;
 use crate::sqlite::tables::{OVERSIZED, quoted, without_oversized_cells};
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -17,10 +18,13 @@ use xpr_text::{snowball_stem, tokens};
 const TABLE_LIMITS: Allowance =
     Allowance { steps: 50_000_000, time: Duration::from_secs(20), memory: 32 << 20 };
 
+/// The number of tables that may exceed these limits.
+const STOPPED_TABLES: usize = 20;
+
 /// A builder of a [`ValueIndex`].
-#[derive(Default)]
 pub(super) struct Collection {
     limits: ValueLimits,
+    patience: Patience,
     /// The index of each distinct text.
     indices: FxHashMap<Box<str>, u32>,
     /// The columns that have each text, by index.
@@ -45,7 +49,15 @@ struct ColumnState {
 impl Collection {
     /// Returns an empty collection with these limits.
     pub(super) fn new(limits: ValueLimits) -> Collection {
-        Collection { limits, ..Collection::default() }
+        Collection {
+            limits,
+            patience: Patience::new(TABLE_LIMITS, STOPPED_TABLES),
+            indices: FxHashMap::default(),
+            columns: Vec::new(),
+            numbers: FxHashMap::default(),
+            incomplete_columns: Vec::new(),
+            tables_with_oversized_cells: Vec::new(),
+        }
     }
 
     /// Adds the values of a table.
@@ -63,11 +75,12 @@ impl Collection {
                 full: false,
             })
             .collect();
+        let allowance = self.patience.allowance();
         let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
         let mut read = |selected: &str| {
             let sql = format!("SELECT {selected} FROM {}", quoted(&table.name, '"'));
             // If the table takes too long or is a hostile view, only the rows before that count.
-            session.run(&sql, TABLE_LIMITS, |row, _| self.add_row(&mut columns, row))
+            session.run(&sql, allowance, |row, _| self.add_row(&mut columns, row))
         };
         let mut read_to_end = read(&names.join(", "));
         if read_to_end == Err(OVERSIZED) {
@@ -75,6 +88,7 @@ impl Collection {
             read_to_end = read(&without_oversized_cells(table));
             self.tables_with_oversized_cells.push(id);
         }
+        self.patience.record(&read_to_end);
         let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {

@@ -5,6 +5,7 @@
 //! fingerprint of what the database declares. They are inferred again if that changes, or if the file is deleted.
 
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::io;
 use std::path::Path;
 use xpr_exec::sqlite::ReadSchema;
@@ -136,12 +137,16 @@ impl StoredSchema {
 /// `None` if it keeps none.
 pub(super) fn read(folder: &Path, declared: &ReadSchema) -> Option<Result<Schema, String>> {
     let path = folder.join(SCHEMA_FILE);
-    let content = match xpr_data::read_text(&path) {
-        Ok(content) => content,
-        Err(xpr_data::DataError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            return None;
+    let content = match fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        // A pipe that nobody writes to would be read forever.
+        Ok(found) if !found.is_file() => {
+            return Some(Err(format!("{} is not a regular file", path.display())));
         }
-        Err(error) => return Some(Err(error.to_string())),
+        _ => match xpr_data::read_text(&path) {
+            Ok(content) => content,
+            Err(error) => return Some(Err(error.to_string())),
+        },
     };
     let stored: StoredSchema = match serde_json::from_str(&content) {
         Ok(stored) => stored,
@@ -232,7 +237,7 @@ mod tests {
         assert_eq!(read(folder.path(), &declared(&read_schema)), None);
         let content = StoredSchema::new(&read_schema).to_json().unwrap();
         let path = folder.path().join(SCHEMA_FILE);
-        std::fs::write(&path, &content).unwrap();
+        fs::write(&path, &content).unwrap();
         assert_eq!(read(folder.path(), &declared(&read_schema)), Some(Ok(read_schema.schema.clone())));
 
         let changes: [fn(&mut ReadSchema); 6] = [
@@ -258,8 +263,12 @@ mod tests {
             ("{", "["),
         ] {
             assert!(content.contains(from), "{from}");
-            std::fs::write(&path, content.replacen(from, to, 1)).unwrap();
+            fs::write(&path, content.replacen(from, to, 1)).unwrap();
             assert!(matches!(read(folder.path(), &declared(&read_schema)), Some(Err(_))), "{from} -> {to}");
         }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let reason = read(folder.path(), &declared(&read_schema)).unwrap().unwrap_err();
+        assert!(reason.ends_with("is not a regular file"), "{reason}");
     }
 }
