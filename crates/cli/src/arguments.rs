@@ -275,7 +275,7 @@ pub(crate) enum HeldOutFrom {
 /// Evaluate a trained parser on the test questions of its dataset.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json"
+    after_help = "Examples:\n  xpr eval runs/calendar --data data\n  xpr eval runs/calendar --data data --beam 16 --json\n  xpr eval music/run --set eval.votes=false"
 )]
 pub(crate) struct EvalArguments {
     #[command(flatten)]
@@ -289,6 +289,9 @@ pub(crate) struct EvalArguments {
     /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,
+    /// Change a setting of `eval` for this evaluation, such as eval.votes=false. The run folder is not changed.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }

@@ -65,6 +65,7 @@ impl ProjectSettings {
                 "shuffles the labeled questions, so that the held-out ones are not all alike",
             );
         }
+        toml.push_str("\n[eval]\nvotes = true # programs with the same answer add up their probabilities\n");
         if !self.unlabeled.is_empty() {
             toml.push_str(
                 "\n[learn]\nobjective = \"sparse\" # how to learn from questions without programs\n",
@@ -251,6 +252,9 @@ mod tests {
                 "held_out = 12                          # labeled questions held out for testing, as there is no test file",
                 "held_out_from = \"labeled\"",
                 "split = 1                              # shuffles the labeled questions, so that the held-out ones are not all alike",
+                "",
+                "[eval]",
+                "votes = true # programs with the same answer add up their probabilities",
             ]
         );
     }

@@ -1,6 +1,6 @@
 //! Calibration: how well the probability of an answer predicts whether it is correct.
 //!
-//! Confidence is the probability of the candidate that was chosen. A parser is calibrated if, of the answers it gives
+//! Confidence is what the run recorded for an answer or, if it recorded nothing, the probability of the candidate that was chosen. A parser is calibrated if, of the answers it gives
 //! with confidence p, a share p is correct. The expected calibration error is the mean of |confidence − accuracy| over
 //! bins of confidence, weighted by their answers. A parser that abstains below some confidence answers fewer questions
 //! (coverage) with a higher accuracy.
@@ -41,8 +41,10 @@ const POINTS: usize = 100;
 /// Returns the calibration of predictions, or nothing if there are none.
 pub(crate) fn calibration<'a>(predictions: impl Iterator<Item = &'a Prediction>) -> Option<Calibration> {
     // Without a candidate, confidence is 0.
-    let answer =
-        |prediction: &Prediction| (chosen_candidate(prediction).map_or(0.0, probability), prediction.correct);
+    let of_program = |prediction: &Prediction| chosen_candidate(prediction).map_or(0.0, probability);
+    let answer = |prediction: &Prediction| {
+        (prediction.confidence.unwrap_or_else(|| of_program(prediction)).clamp(0.0, 1.0), prediction.correct)
+    };
     measure(predictions.map(answer).collect())
 }
 

@@ -275,7 +275,7 @@ impl GroupKey {
 
 /// Returns whether a setting belongs to a method, so that the methods differ in it.
 fn is_of_method(key: &str) -> bool {
-    key.starts_with("learn.") || matches!(key, "eval.noisy_channel" | "eval.temperature")
+    key.starts_with("learn.") || matches!(key, "eval.noisy_channel" | "eval.temperature" | "eval.votes")
 }
 
 #[cfg(test)]

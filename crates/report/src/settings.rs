@@ -134,6 +134,11 @@ impl Settings {
         self.number("eval.noisy_channel")
     }
 
+    /// Returns whether candidates with the same answer add up their probabilities.
+    pub(crate) fn counts_votes(&self) -> bool {
+        self.get("eval.votes") == "true"
+    }
+
     /// Returns the split and the seed.
     pub(crate) fn split_and_seed(&self) -> (u64, u64) {
         (self.number("data.split"), self.number("train.seed"))

@@ -42,6 +42,9 @@ pub struct Prediction {
     pub right_at: Option<usize>,
     /// The index of the chosen candidate.
     pub chosen: usize,
+    /// The confidence in the answer, if it is not that of the chosen program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// All candidates, the most probable first.
     pub candidates: Vec<ExecutedCandidate>,
 }

@@ -9,7 +9,7 @@ use std::io::Write;
 use xpr_learn::TrainedRun;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
-    let mut run = TrainedRun::open(&arguments.trained.run)?;
+    let mut run = TrainedRun::open_with(&arguments.trained.run, &arguments.set)?;
     write_notes(run.notes.iter().cloned());
     find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
@@ -17,7 +17,8 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     }
     let (evaluation, failed) = match &arguments.test {
         Some(file) => run.evaluate_on(file)?,
-        None => run.evaluate()?,
+        None if arguments.set.is_empty() => run.evaluate()?,
+        None => run.evaluate_unrecorded()?,
     };
     write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)

@@ -3,7 +3,6 @@
 use super::error::ExperimentError;
 use super::record::{check_rules, record_evaluation};
 use crate::inference::{AnswerChooser, Reranked, evaluate};
-use crate::reward::Success;
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
 use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
@@ -38,8 +37,19 @@ impl TrainedRun {
     /// # Errors
     /// If it holds no finished run, or its files do not fit together.
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        TrainedRun::open_with(folder, &[])
+    }
+
+    /// Opens the folder of a finished run with other settings of `eval`, such as `eval.votes=false`.
+    ///
+    /// # Errors
+    /// As [`TrainedRun::open`], and if a setting is not one of `eval`: the others are those of training.
+    pub fn open_with(folder: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
+        if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
+            return Err(ExperimentError::TrainedSetting(setting.clone()));
+        }
         let run = RunFolder::open(folder)?;
-        let config = Config::read(Some(&run.path(RunFile::Config)), &[])?.config;
+        let config = Config::read(Some(&run.path(RunFile::Config)), settings)?.config;
         let manifest = Manifest::read(&run)?;
         let manifest = manifest.as_ref();
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
@@ -84,7 +94,7 @@ impl TrainedRun {
     /// # Errors
     /// If the data cannot be opened.
     pub fn chooser(&self) -> Result<AnswerChooser<'_>, TaskError> {
-        AnswerChooser::new(&self.task, Success::from_reward(self.config.eval.prefer, Success::Executes))
+        AnswerChooser::from_config(&self.task, &self.config.eval)
     }
 
     /// Evaluates the run on the labeled questions of a file, and records nothing. Returns the evaluation, and the labeled programs that
@@ -102,6 +112,22 @@ impl TrainedRun {
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 
+    /// Evaluates the run on its test examples, and records nothing. Returns the evaluation, and the labeled programs that fail.
+    ///
+    /// # Errors
+    /// If the examples cannot be read.
+    pub fn evaluate_unrecorded(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
+        let test = self.test_examples()?;
+        let (evaluation, _) = evaluate(&self.parser(), &self.task, &test, &self.config.eval)?;
+        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+    }
+
+    fn test_examples(&self) -> Result<Vec<TestExample>, ExperimentError> {
+        let TrainedRun { config, task, .. } = self;
+        let examples = Examples::read(&config.data)?;
+        Ok(task.test(&Division::new(&config.data, examples)?.evaluated, &|| {})?)
+    }
+
     /// Evaluates the run on its test examples, and records predictions and evaluation. Returns the evaluation, and the labeled programs
     /// that fail.
     ///
@@ -109,8 +135,7 @@ impl TrainedRun {
     /// If the examples cannot be read, or a file cannot be written.
     pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
-        let examples = Examples::read(&config.data)?;
-        let test = task.test(&Division::new(&config.data, examples)?.evaluated, &|| {})?;
+        let test = self.test_examples()?;
         let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }

@@ -1,7 +1,6 @@
 //! How often a parser is right.
 
 use super::choose::{Answer, AnswerChooser};
-use crate::reward::Success;
 use crate::task::{Task, TaskError, TestExample};
 use xpr_parser::{Candidate, Parser, Question};
 use xpr_run::{EvalConfig, Evaluation, Prediction};
@@ -24,15 +23,15 @@ pub fn evaluate(
     let failed_labels = examples.len() - judged.len();
     let examples = judged;
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
-    // A run records what `auto` was; one that does not is evaluated as the paper does.
-    let prefer = Success::from_reward(config.prefer, Success::Executes);
-    let mut chooser = AnswerChooser::new(task, prefer)?;
+    let mut chooser = AnswerChooser::from_config(task, config)?;
     let mut counts = [0usize; 5];
     let mut predictions = Vec::with_capacity(examples.len());
     for (questions, examples) in questions.chunks(BATCH).zip(examples.chunks(BATCH)) {
         for (candidates, example) in parser.candidates(questions, config.beam).iter().zip(examples) {
             let answer = chooser.choose(&example.question, candidates);
-            let (prediction, successes) = predict(task, example, candidates, answer);
+            let confidence = config.votes.then(|| answer.probability());
+            let (mut prediction, successes) = predict(task, example, candidates, answer);
+            prediction.confidence = confidence;
             predictions.push(prediction);
             for (count, success) in counts.iter_mut().zip(successes) {
                 *count += usize::from(success);
@@ -54,7 +53,7 @@ fn predict(
     candidates: &[Candidate],
     answer: Answer,
 ) -> (Prediction, [bool; 5]) {
-    let Answer { chosen, candidates: executed } = answer;
+    let Answer { chosen, candidates: executed, .. } = answer;
     let right: Vec<bool> =
         executed.iter().map(|candidate| task.is_same_answer(&example.outcome, &candidate.outcome)).collect();
     let is_right = |index: usize| right.get(index) == Some(&true);
@@ -75,6 +74,7 @@ fn predict(
         correct: successes[0],
         right_at: right.iter().position(|right| *right),
         chosen,
+        confidence: None,
         candidates: executed,
     };
     (prediction, successes)

@@ -3,7 +3,9 @@
 mod choose;
 mod evaluation;
 mod rerank;
+mod votes;
 
 pub use choose::{Answer, AnswerChooser};
 pub use evaluation::evaluate;
 pub use rerank::Reranked;
+pub use votes::AnswerGroup;

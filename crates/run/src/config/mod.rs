@@ -331,11 +331,14 @@ pub struct EvalConfig {
     /// What a candidate must do to be preferred over more probable ones: `non-empty`, `executes`, or `auto` to decide by
     /// the labels.
     pub prefer: Reward,
+    /// Whether candidates with the same answer add up their probabilities, so that the most probable answer is chosen and not the most
+    /// probable program. The paper does without.
+    pub votes: bool,
 }
 
 impl Default for EvalConfig {
     fn default() -> Self {
-        EvalConfig { beam: 8, noisy_channel: 1.0, temperature: 2.0, prefer: Reward::Auto }
+        EvalConfig { beam: 8, noisy_channel: 1.0, temperature: 2.0, prefer: Reward::Auto, votes: false }
     }
 }
 

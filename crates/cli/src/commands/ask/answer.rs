@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use std::time::Instant;
 use xpr_exec::Outcome;
 use xpr_exec::sqlite::{AnswerCell, answer_cells};
-use xpr_learn::inference::{Answer, AnswerChooser, Reranked};
+use xpr_learn::inference::{Answer, AnswerChooser, AnswerGroup, Reranked};
 use xpr_learn::{Task, TrainedRun};
 use xpr_parser::Parser;
 use xpr_run::ExecutedCandidate;
@@ -27,6 +27,8 @@ pub(in crate::commands) struct AnsweredQuestion {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "typed")]
     pub(super) rows: Option<Vec<Vec<AnswerCell>>>,
     pub(in crate::commands) milliseconds: f64,
+    /// The different answers, the chosen one first, then the most probable first. Each names its candidates.
+    pub(super) answers: Vec<AnswerGroup>,
     /// All candidates, most probable first.
     pub(in crate::commands) candidates: Vec<ExecutedCandidate>,
 }
@@ -70,7 +72,7 @@ impl<'r> QuestionAnswerer<'r> {
         let start = Instant::now();
         let question = self.task.question(text);
         let candidates = self.parser.candidates(&[&question], beam).pop().unwrap_or_default();
-        let Answer { chosen, candidates: executed } = self.chooser.choose(&question, &candidates);
+        let Answer { chosen, candidates: executed, answers } = self.chooser.choose(&question, &candidates);
         let milliseconds = 1000.0 * start.elapsed().as_secs_f64();
         let program = candidates.get(chosen).map(|candidate| &candidate.program);
         let explanation = program.and_then(|program| self.task.explain(program, &question));
@@ -81,6 +83,15 @@ impl<'r> QuestionAnswerer<'r> {
             _ => None,
         };
         let question = text.to_owned();
-        AnsweredQuestion { question, chosen, explanation, columns, rows, milliseconds, candidates: executed }
+        AnsweredQuestion {
+            question,
+            chosen,
+            explanation,
+            columns,
+            rows,
+            milliseconds,
+            answers,
+            candidates: executed,
+        }
     }
 }

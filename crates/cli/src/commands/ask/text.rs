@@ -23,16 +23,38 @@ pub(super) fn write_answer(out: &mut dyn Write, answer: &AnsweredQuestion, max_r
     }
 }
 
-/// Writes the most probable candidates.
+/// Writes the most probable candidates under their answers, and then those that fail.
 pub(super) fn write_candidates(out: &mut dyn Write, answer: &AnsweredQuestion) -> Result<()> {
-    writeln!(out, "{:>8}  candidates, found in {:.1} ms", "p", answer.milliseconds)?;
-    for (index, candidate) in answer.candidates.iter().enumerate().take(MAX_CANDIDATES) {
-        let mark = if index == answer.chosen { '→' } else { ' ' };
-        let outcome = shortened(&outcome_line(&candidate.outcome));
-        let probability = candidate.log_probability.exp();
-        writeln!(out, "{probability:8.4} {mark}{}\n          {outcome}", candidate.program)?;
+    writeln!(out, "{:>8}  answers and their programs, found in {:.1} ms", "p", answer.milliseconds)?;
+    let mut listed = 0;
+    for group in &answer.answers {
+        let candidates = group.candidates.iter().take_while(|index| **index < MAX_CANDIDATES);
+        let candidates: Vec<usize> = candidates.copied().collect();
+        let Some(first) = candidates.first() else { continue };
+        let outcome = shortened(&outcome_line(&answer.candidates[*first].outcome));
+        writeln!(out, "{:8.4}  {outcome}", group.probability)?;
+        for index in &candidates {
+            write_candidate(out, answer, *index)?;
+        }
+        listed += candidates.len();
     }
-    Ok(())
+    let failed = answer.candidates.iter().enumerate().take(MAX_CANDIDATES);
+    for (index, candidate) in failed.filter(|(_, candidate)| !candidate.outcome.executes()) {
+        writeln!(out, "{:>8}  {}", "", shortened(&outcome_line(&candidate.outcome)))?;
+        write_candidate(out, answer, index)?;
+        listed += 1;
+    }
+    match answer.candidates.len() - listed {
+        0 => Ok(()),
+        more => Ok(writeln!(out, "{:>8}  … {more} less probable programs; --json has them", "")?),
+    }
+}
+
+/// Writes the probability and the program of a candidate.
+fn write_candidate(out: &mut dyn Write, answer: &AnsweredQuestion, index: usize) -> Result<()> {
+    let candidate = &answer.candidates[index];
+    let mark = if index == answer.chosen { '→' } else { ' ' };
+    Ok(writeln!(out, "{:>8}{mark}{:8.4}  {}", "", candidate.log_probability.exp(), candidate.program)?)
 }
 
 /// Writes an answer on one line: cells are separated by commas, and rows by semicolons.
