@@ -328,7 +328,8 @@ pub(crate) struct ReportArguments {
 
 /// Ask a trained parser questions.
 ///
-/// Prints the chosen program, what it returns in English, its answer, and the other candidates. Without a question, it asks for questions
+/// Prints the chosen program, how sure its answer is, what it returns in English, its answer, and the other candidates. If no answer is sure,
+/// it shows several. A question that is not about the data, or asks to change them, is declined with the reason. Without a question, it asks for questions
 /// at a terminal, or answers those on standard input, one answer per line. \help lists the commands of a session.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -345,6 +346,10 @@ pub(crate) struct AskArguments {
     pub(crate) question: Option<String>,
     #[command(flatten)]
     pub(crate) search: BeamArguments,
+    /// Confidence that an answer needs, from 0 to 1; below it, several answers are shown. 0 answers every question. The run's own, which was
+    /// chosen by its labels, if not given.
+    #[arg(long, value_name = "P", value_parser = parse_share)]
+    pub(crate) min_confidence: Option<f64>,
     /// Print all rows of the answer.
     #[arg(long)]
     pub(crate) all_rows: bool,
@@ -702,5 +707,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(seconds),
         _ => Err("expected a number of seconds above 0 and at most 3600".into()),
+    }
+}
+
+/// Reads a share from 0 to 1.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().map_err(|_| "expected a number from 0 to 1".to_owned())?;
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err("expected a number from 0 to 1".to_owned()),
     }
 }

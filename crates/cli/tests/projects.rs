@@ -316,12 +316,14 @@ fn answers_have_sentences_and_columns_and_sessions_have_commands() {
     printed(&xpr(folder.path(), &[&["train", "music/xpr.toml", "--out", "run"], &settings[..]].concat()));
 
     let ask = |more: &[&str]| {
-        printed(&xpr(folder.path(), &[&["ask", "run", "who are the artists"], more].concat()))
+        let arguments = ["ask", "run", "who are the artists", "--min-confidence", "0"];
+        printed(&xpr(folder.path(), &[&arguments, more].concat()))
     };
     let text = ask(&[]);
-    let expected = "SELECT artist.name, artist.born FROM artist\nThat is: the name and born of each artist.\n  \
+    assert!(text.starts_with("SELECT artist.name, artist.born FROM artist\nConfidence: "), "{text}");
+    let expected = " %.\nThat is: the name and born of each artist.\n  \
         name         born\n  Bill Evans   1929\n  Nina Simone  1933\n  (2 rows)\n";
-    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains(expected), "{text}");
     assert_eq!(ask(&["--csv"]), "name,born\nBill Evans,1929\nNina Simone,1933\n");
     let json: serde_json::Value = serde_json::from_str(&ask(&["--json"])).unwrap();
     assert_eq!(json["columns"], serde_json::json!(["name", "born"]));
@@ -330,7 +332,8 @@ fn answers_have_sentences_and_columns_and_sessions_have_commands() {
 
     let session = |arguments: &[&str], input: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
-        let command = command.current_dir(folder.path()).args(["ask", "run"]).args(arguments);
+        let command = command.current_dir(folder.path()).args(["ask", "run", "--min-confidence", "0"]);
+        let command = command.args(arguments);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -361,6 +364,59 @@ fn answers_have_sentences_and_columns_and_sessions_have_commands() {
     let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
     assert_eq!((&evaluated["examples"], &evaluated["accuracy"]), (&2.into(), &1.0.into()));
     assert_eq!(fs::read(folder.path().join("run/evaluation.json")).unwrap(), before);
+}
+
+/// Issue 16: every text was answered, whatever it was and however unsure the answer.
+#[test]
+fn an_answer_that_is_not_sure_is_said_to_be_so_and_other_requests_are_declined() {
+    let folder = folder();
+    let pairs =
+        "who are the artists\tSELECT name, born FROM artist\nhow many albums\tSELECT count(*) FROM album\n";
+    fs::write(folder.path().join("artists.tsv"), pairs).unwrap();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "artists.tsv"]));
+    let settings = ["--set", "train.steps=60", "--set", "data.held_out=0"];
+    printed(&xpr(folder.path(), &[&["train", "music/xpr.toml", "--out", "run"], &settings[..]].concat()));
+    let ask = |arguments: &[&str]| {
+        let output = xpr(folder.path(), &[&["ask", "run"], arguments].concat());
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, text, _) = ask(&["who are the artists", "--min-confidence", "1"]);
+    assert_eq!(code, 0);
+    assert!(text.starts_with("Not sure (confidence ") && text.contains("below 100 %"), "{text}");
+    assert!(
+        text.contains("\n 2. ") && !text.contains("answers and their programs"),
+        "several answers are shown: {text}"
+    );
+    let (code, _, message) = ask(&["who are the artists", "--min-confidence", "1", "--csv"]);
+    assert!(code == 2 && message.contains("the answer is not sure"), "{message}");
+
+    let (code, text, _) = ask(&["please delete all albums"]);
+    let expected = "Not answered: it asks to change the data (\"delete\"), and the data are only read.\n\
+        A question it was trained on: how many albums\n";
+    assert_eq!((code, text.as_str()), (1, expected));
+    let (code, text, _) = ask(&["will it rain tomorrow", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(
+        code == 1 && json["declined"]["reason"].as_str().unwrap().contains("\"rain\", \"tomorrow\""),
+        "{json}"
+    );
+    // Whoever wants an answer all the same gets one.
+    let (_, text, _) = ask(&["will it rain tomorrow", "--min-confidence", "0"]);
+    assert!(text.contains("Confidence: "), "{text}");
+    let (code, _, message) = ask(&["who are the artists", "--min-confidence", "2"]);
+    assert!(code == 2 && message.contains("expected a number from 0 to 1"), "{message}");
+
+    let evaluated = printed(&xpr(folder.path(), &["eval", "run", "--test", "artists.tsv", "--json"]));
+    let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    assert_eq!(evaluated["confidence"]["threshold"], 0.5, "two labels are too few to choose it by");
+    // A damaged estimate is refused as any other file.
+    fs::write(folder.path().join("run/confidence.json"), "{}").unwrap();
+    let (code, _, message) = ask(&["who are the artists"]);
+    assert!(
+        code == 2 && message.contains("confidence.json: this is not the file that training wrote"),
+        "{message}"
+    );
 }
 
 /// Issue 18: names and texts of a database reached the terminal as they are.

@@ -1,6 +1,6 @@
 //! Runs that differ only in split, fold and seed, taken together.
 
-use crate::calibration::{Calibration, calibration};
+use crate::calibration::calibration;
 use crate::curves::{TrainingCurves, curves};
 use crate::errors::{ErrorAnalysis, analyse};
 use crate::method::{Method, Methods};
@@ -10,6 +10,7 @@ use crate::settings::{Conditions, VECTORS, differing, is_supervised, short_key};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use xpr_run::Calibration;
 
 /// Runs that differ only in split, fold and seed.
 #[derive(Clone, Debug, Serialize)]

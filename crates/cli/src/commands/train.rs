@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use std::io::Write;
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
-use xpr_run::{Config, Evaluation, RunFile, RunFolder};
+use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.pool.threads)?;
@@ -94,5 +94,18 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
     writeln!(out, "  {}  exact matches with the labeled program", percent(evaluation.exact))?;
     writeln!(out, "  {}  correct answer in the beam", percent(evaluation.in_beam))?;
     writeln!(out, "  {}  most probable program executes", percent(evaluation.executable))?;
+    if let Some(confidence) = &evaluation.confidence {
+        let ConfidenceFigures { expected_error, sure_and_wrong, threshold, coverage, accuracy } = confidence;
+        writeln!(out, "Confidence")?;
+        writeln!(
+            out,
+            "  {}  of the questions have an answer with confidence {:.0} % or more; {} of these are correct",
+            percent(*coverage),
+            100.0 * threshold,
+            percent(*accuracy).trim_start()
+        )?;
+        writeln!(out, "  {}  wrong answers with confidence 80 % or more", percent(*sure_and_wrong))?;
+        writeln!(out, "  {}  calibration error", percent(*expected_error))?;
+    }
     Ok(())
 }

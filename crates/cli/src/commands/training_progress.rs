@@ -92,6 +92,10 @@ impl Observer for TrainingProgress {
         self.start_parser(&format!("member {member} of {of} of the ensemble, on the labels only"));
     }
 
+    fn fold(&mut self, fold: usize, of: usize) {
+        self.start_parser(&format!("parser {fold} of {of} by whose answers the confidence is fitted"));
+    }
+
     fn note(&mut self, message: &str) {
         self.bar.suspend(|| {
             let _ = writeln!(printer::stderr(), "note: {message}");

@@ -2,6 +2,7 @@
 
 mod card;
 pub mod comparison;
+mod confidence;
 mod data_record;
 mod error;
 mod load;

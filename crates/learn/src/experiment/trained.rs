@@ -2,12 +2,15 @@
 
 use super::error::ExperimentError;
 use super::record::{check_rules, record_evaluation};
-use crate::inference::{AnswerChooser, Reranked, evaluate};
+use crate::inference::{
+    AnswerChooser, ConfidenceEstimator, ConfidenceRecord, Reranked, evaluate, evaluate_with_confidence,
+};
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
 use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
@@ -29,6 +32,7 @@ pub struct TrainedRun {
     /// What is unusual about the files, but no error.
     pub notes: Vec<String>,
     channel: Option<NoisyChannel>,
+    confidence: Option<ConfidenceRecord>,
 }
 
 impl TrainedRun {
@@ -75,13 +79,10 @@ impl TrainedRun {
         let mut model = Model::new(config.model.clone(), task.scene().clone(), words, Random::new(0));
         checkpoint::read_model(&content, model.parameters_mut())
             .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
-        let listed = manifest.is_some_and(|manifest| manifest.lists(RunFile::NoisyChannel));
-        let channel = match run.has(RunFile::NoisyChannel) || listed {
-            true => Some(run.read_checked_json(RunFile::NoisyChannel, manifest)?),
-            false => None,
-        };
+        let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
+        let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
         let notes = notes(&run, manifest, &config, channel.is_some())?;
-        Ok(TrainedRun { folder: run, config, task, model, notes, channel })
+        Ok(TrainedRun { folder: run, config, task, model, notes, channel, confidence })
     }
 
     /// Returns the parser: the model and, if the run has one, its noisy channel.
@@ -97,6 +98,29 @@ impl TrainedRun {
         AnswerChooser::from_config(&self.task, &self.config.eval)
     }
 
+    /// Returns what the run recorded to estimate confidence, if it counts votes.
+    pub fn confidence(&self) -> Option<&ConfidenceRecord> {
+        self.confidence.as_ref()
+    }
+
+    /// Returns the estimator of the confidence of answers, if the run counts votes.
+    pub fn estimator(&self) -> Option<ConfidenceEstimator<'_>> {
+        let record = self.confidence.as_ref().filter(|_| self.config.eval.votes)?;
+        Some(ConfidenceEstimator::new(&self.task, record, self.channel.clone().unwrap_or_default()))
+    }
+
+    /// Evaluates on examples without recording anything.
+    fn evaluate_examples(&self, test: &[TestExample]) -> Result<Evaluation, TaskError> {
+        let TrainedRun { config, task, .. } = self;
+        let (evaluation, _) = match self.estimator() {
+            Some(estimator) => {
+                evaluate_with_confidence(&self.parser(), &estimator, task, test, &config.eval)?
+            }
+            None => evaluate(&self.parser(), task, test, &config.eval)?,
+        };
+        Ok(evaluation)
+    }
+
     /// Evaluates the run on the labeled questions of a file, and records nothing. Returns the evaluation, and the labeled programs that
     /// fail.
     ///
@@ -108,7 +132,7 @@ impl TrainedRun {
         let examples: Vec<Example> =
             pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect();
         let test = task.test(&examples, &|| {})?;
-        let (evaluation, _) = evaluate(&self.parser(), task, &test, &config.eval)?;
+        let evaluation = self.evaluate_examples(&test)?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 
@@ -118,7 +142,7 @@ impl TrainedRun {
     /// If the examples cannot be read.
     pub fn evaluate_unrecorded(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let test = self.test_examples()?;
-        let (evaluation, _) = evaluate(&self.parser(), &self.task, &test, &self.config.eval)?;
+        let evaluation = self.evaluate_examples(&test)?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 
@@ -136,9 +160,22 @@ impl TrainedRun {
     pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         let test = self.test_examples()?;
-        let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
+        let (parser, estimator) = (self.parser(), self.estimator());
+        let parser = (&parser, estimator.as_ref());
+        let evaluation = record_evaluation(folder, parser, (task, &test), &config.eval, |_| Ok(()))?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
+}
+
+/// Reads a file that not every run has.
+fn read_optional<T: DeserializeOwned>(
+    run: &RunFolder,
+    file: RunFile,
+    manifest: Option<&Manifest>,
+) -> Result<Option<T>, RunError> {
+    let is_listed = manifest.is_some_and(|manifest| manifest.lists(file));
+    let is_there = run.has(file) || is_listed;
+    is_there.then(|| run.read_checked_json(file, manifest)).transpose()
 }
 
 /// Returns what is unusual about the files of a run.

@@ -334,11 +334,21 @@ pub struct EvalConfig {
     /// Whether candidates with the same answer add up their probabilities, so that the most probable answer is chosen and not the most
     /// probable program. The paper does without.
     pub votes: bool,
+    /// With votes, the number of parsers that are trained to fit the confidence of answers, each on the labels without one fold. 0 takes
+    /// the weights of other databases.
+    pub confidence_folds: usize,
 }
 
 impl Default for EvalConfig {
     fn default() -> Self {
-        EvalConfig { beam: 8, noisy_channel: 1.0, temperature: 2.0, prefer: Reward::Auto, votes: false }
+        EvalConfig {
+            beam: 8,
+            noisy_channel: 1.0,
+            temperature: 2.0,
+            prefer: Reward::Auto,
+            votes: false,
+            confidence_folds: 3,
+        }
     }
 }
 

@@ -43,8 +43,8 @@ pub(super) struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
-    pub(super) fn new(run: &'r TrainedRun, beam: usize) -> Result<Self> {
-        Ok(Session { run, answerer: QuestionAnswerer::new(run)?, beam, last: None })
+    pub(super) fn new(run: &'r TrainedRun, beam: usize, min_confidence: Option<f64>) -> Result<Self> {
+        Ok(Session { run, answerer: QuestionAnswerer::new(run, min_confidence)?, beam, last: None })
     }
 
     /// Answers a question. Commands are about this answer from now on.
@@ -53,7 +53,8 @@ impl<'r> Session<'r> {
     /// If it has no words or too many, or the data changed since the run was opened.
     pub(super) fn ask(&mut self, question: &str) -> Result<&AnsweredQuestion> {
         check_question(question)?;
-        if !tokenize(question).iter().any(|word| self.run.task.vocabulary().knows(word)) {
+        let is_known = |word: &String| self.run.task.vocabulary().knows(word);
+        if self.run.confidence().is_none() && !tokenize(question).iter().any(is_known) {
             let note = "the parser has never seen a word of this question, so its answer is a guess";
             write_notes([note.to_owned()]);
         }
