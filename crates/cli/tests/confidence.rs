@@ -66,7 +66,7 @@ fn the_confidence_is_fitted_on_all_labels_by_parsers_that_have_not_seen_them() {
     xpr_demo::write(folder.path()).unwrap();
     let train = |name: &str, settings: &[&str]| {
         let small =
-            ["train.steps=2", "model.hidden=16", "model.heads=2", "model.feed_forward=16", "model.word=8"];
+            ["train.steps=60", "model.hidden=16", "model.heads=2", "model.feed_forward=16", "model.word=8"];
         let settings: Vec<String> = small.iter().chain(settings).map(|&setting| setting.to_owned()).collect();
         let config = Config::read(Some(&folder.path().join("xpr.toml")), &settings).unwrap().config;
         let experiment = Experiment::load(config).unwrap();
