@@ -51,8 +51,8 @@ pub(crate) const LEAST_EXPLAINING_COUNT: f64 = 0.1;
 
 /// The weights of the confidence without labels to fit them on. `cargo run --release -p xpr-learn --example confidence_prior` fits them
 /// on runs about other databases.
-pub(crate) const CONFIDENCE_PRIOR: [f64; 11] =
-    [-1.323, 0.768, 0.523, 1.868, -2.374, -0.636, -0.054, 0.969, -0.491, 0.331, 1.781];
+pub(crate) const CONFIDENCE_PRIOR: [f64; 12] =
+    [-1.097, 0.739, 0.522, 1.861, -2.095, -0.628, -0.038, 0.978, -0.507, 0.305, 1.624, -0.541];
 
 /// The strength of the penalty that holds the weights of the confidence near [`CONFIDENCE_PRIOR`].
 pub(crate) const CONFIDENCE_STRENGTH: f64 = 4.0;

@@ -12,7 +12,7 @@ use xpr_parser::Question;
 use xpr_text::{stem, tokenize};
 
 /// The number of features.
-pub(crate) const FEATURES: usize = 11;
+pub(crate) const FEATURES: usize = 12;
 
 /// The features of an answer. They are scaled so that each is of the order of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +32,7 @@ impl AnswerFeatures {
         "whether the program finds nothing",
         "mean log-likelihood of the words given the program, less that without a program",
         "similarity of the nearest labeled question",
+        "words such as \"most\" and \"number\" that no part of the program explains",
     ];
 }
 
@@ -90,6 +91,8 @@ impl<'t> FeatureReader<'t> {
         };
         let is_unexplained =
             |index: usize| !explanation.explained[index] && !mentions.used_words.contains(&index);
+        let is_operator = |index: &usize| is_operator_word(&words[*index]) && !explanation.explained[*index];
+        let unexplained_operators = (0..words.len()).filter(is_operator).count();
         AnswerFeatures([
             1.0,
             log_odds(probability) / 4.0,
@@ -102,6 +105,7 @@ impl<'t> FeatureReader<'t> {
             f64::from(u8::from(!finds)),
             explanation.gain.clamp(-3.0, 3.0),
             self.scope.nearness(question),
+            unexplained_operators.min(2) as f64,
         ])
     }
 
@@ -158,4 +162,72 @@ struct Mentions {
 fn log_odds(probability: f64) -> f64 {
     let probability = probability.clamp(1e-9, 1.0 - 1e-9);
     (probability / (1.0 - probability)).ln().clamp(-8.0, 8.0)
+}
+
+/// Returns whether a word in lower case asks for an aggregate, an order, a comparison or a negation. Such words are in questions about
+/// anything, but a program that does not heed them is wrong.
+fn is_operator_word(word: &str) -> bool {
+    const WORDS: [&str; 48] = [
+        "above",
+        "after",
+        "average",
+        "before",
+        "below",
+        "biggest",
+        "both",
+        "count",
+        "different",
+        "distinct",
+        "each",
+        "every",
+        "except",
+        "fewer",
+        "fewest",
+        "greater",
+        "highest",
+        "larger",
+        "largest",
+        "least",
+        "less",
+        "longer",
+        "longest",
+        "lowest",
+        "many",
+        "maximum",
+        "mean",
+        "minimum",
+        "more",
+        "most",
+        "neither",
+        "never",
+        "no",
+        "not",
+        "number",
+        "oldest",
+        "only",
+        "over",
+        "per",
+        "shorter",
+        "shortest",
+        "smaller",
+        "smallest",
+        "sum",
+        "total",
+        "under",
+        "without",
+        "youngest",
+    ];
+    WORDS.binary_search(&word).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_odds_are_bounded_and_operator_words_are_sorted() {
+        assert_eq!((log_odds(0.0), log_odds(0.5), log_odds(1.0)), (-8.0, 0.0, 8.0));
+        assert!(["above", "number", "most", "youngest", "not"].into_iter().all(is_operator_word));
+        assert!(!is_operator_word("film"));
+    }
 }
