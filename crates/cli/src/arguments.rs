@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Eval(EvalArguments),
     Report(ReportArguments),
     Ask(AskArguments),
+    Teach(TeachArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
     Init(InitArguments),
@@ -358,6 +359,26 @@ pub(crate) struct AskArguments {
     pub(crate) csv: bool,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// Add a label to a project, and teach it to a trained parser in seconds.
+///
+/// The parser goes on from its weights on this label and those it knows, and says which other answers became right or wrong. The label is
+/// added to the project's file of labels, with a line in feedback.jsonl. The run as it was is kept beside it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr teach music/run \"how many records are there\" \"SELECT count(*) FROM album\"")]
+pub(crate) struct TeachArguments {
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Question.
+    pub(crate) question: String,
+    /// Its SQL.
+    #[arg(value_name = "SQL")]
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
 }
 
 /// Evaluate an objective on given candidates, to check another implementation against this one.

@@ -419,6 +419,62 @@ fn an_answer_that_is_not_sure_is_said_to_be_so_and_other_requests_are_declined()
     );
 }
 
+/// Issue 16: a label is learned in seconds, and what people say about answers is kept.
+#[test]
+fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {
+    let folder = folder();
+    let pairs = "who are the artists\tSELECT name, born FROM artist\nlist the artists\tSELECT name, born FROM artist\n";
+    fs::write(folder.path().join("artists.tsv"), pairs).unwrap();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "artists.tsv"]));
+    let settings = ["--set", "train.steps=60", "--set", "data.held_out=0"];
+    printed(&xpr(
+        folder.path(),
+        &[&["train", "music/xpr.toml", "--out", "music/run"], &settings[..]].concat(),
+    ));
+    let (question, sql) = ("count the albums", "SELECT count(*) FROM album");
+    let taught = printed(&xpr(folder.path(), &["teach", "music/run", question, sql]));
+    assert!(taught.contains("train.tsv, line 3.\nThe parser answers it as the label does"), "{taught}");
+    assert!(taught.contains("Of 2 other labeled and test questions, "), "{taught}");
+    let asked = printed(&xpr(folder.path(), &["ask", "music/run", question, "--min-confidence", "0"]));
+    assert!(asked.starts_with("SELECT COUNT(*) FROM album\n"), "{asked}");
+    let read = |name: &str| fs::read_to_string(folder.path().join("music").join(name)).unwrap();
+    assert_eq!(read("train.tsv").lines().last().unwrap(), format!("{question}\t{sql}"));
+    assert!(
+        read("run/card.md").contains("## Taught since") && folder.path().join("music/run.before").is_dir()
+    );
+
+    // A label that fails, or that the parser cannot write, changes nothing.
+    let before = (read("train.tsv"), read("feedback.jsonl"), read("run/manifest.json"));
+    for (sql, expected) in [
+        ("SELECT nothing FROM album", "unknown name: nothing"),
+        ("SELECT rank() OVER () FROM album", "not supported"),
+    ] {
+        let output = xpr(folder.path(), &["teach", "music/run", "what is it", sql]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
+    }
+    assert_eq!((read("train.tsv"), read("feedback.jsonl"), read("run/manifest.json")), before);
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+    let command = command.current_dir(folder.path()).args(["ask", "music/run", "--min-confidence", "0"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let input = "how many albums\n\\right\n\\right\n\\wrong\n";
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = printed(&child.wait_with_output().unwrap());
+    assert!(
+        output.contains("line 4; the next training learns from it")
+            && output.contains("has this label already")
+    );
+    let verdicts: Vec<String> = read("feedback.jsonl")
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["verdict"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(verdicts, ["taught", "right", "right", "wrong"]);
+    assert_eq!(read("train.tsv").lines().count(), 4);
+}
+
 /// Issue 18: names and texts of a database reached the terminal as they are.
 #[test]
 fn no_output_has_characters_that_a_terminal_obeys() {

@@ -21,6 +21,7 @@ pub(crate) mod man;
 pub(crate) mod objective;
 pub(crate) mod report;
 pub(crate) mod sweep;
+pub(crate) mod teach;
 pub(crate) mod train;
 mod training_progress;
 pub(crate) mod vectors;

@@ -12,6 +12,7 @@ mod progress;
 mod record;
 mod run;
 pub mod sweep;
+mod teaching;
 mod trained;
 pub mod tuning;
 
@@ -21,4 +22,5 @@ pub use error::ExperimentError;
 pub use load::Experiment;
 pub use members::member_seed;
 pub use observer::Observer;
+pub use teaching::{ChangedAnswer, Taught};
 pub use trained::TrainedRun;

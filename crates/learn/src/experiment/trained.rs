@@ -32,7 +32,7 @@ pub struct TrainedRun {
     /// What is unusual about the files, but no error.
     pub notes: Vec<String>,
     channel: Option<NoisyChannel>,
-    confidence: Option<ConfidenceRecord>,
+    pub(super) confidence: Option<ConfidenceRecord>,
 }
 
 impl TrainedRun {
