@@ -168,6 +168,9 @@ pub(crate) struct TrainArguments {
     /// use of unlabeled questions can share it.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) members: Option<PathBuf>,
+    /// Also show figures of the unlabeled questions: how many candidates are rewarded, and the like.
+    #[arg(long)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) pool: ThreadArguments,
     #[command(flatten)]

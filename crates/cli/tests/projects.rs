@@ -419,6 +419,48 @@ fn an_answer_that_is_not_sure_is_said_to_be_so_and_other_requests_are_declined()
     );
 }
 
+/// Issue 16: a project says what people call things, and which tables and keys there are.
+#[test]
+fn a_project_names_words_tables_and_keys() {
+    let folder = folder();
+    let pairs = "how many albums\tSELECT count(*) FROM album\nall album titles\tSELECT title FROM album\n";
+    fs::write(folder.path().join("albums.tsv"), pairs).unwrap();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "albums.tsv"]));
+    let file = folder.path().join("music/xpr.toml");
+    let experiment = fs::read_to_string(&file).unwrap();
+    let with = |settings: &str| {
+        fs::write(&file, experiment.replace("[eval]", &format!("{settings}\n[eval]"))).unwrap();
+    };
+    with("words = [\"album: record, long player\"]\nwithout_tables = [\"artist\"]");
+    let settings = ["--set", "train.steps=30", "--set", "data.held_out=0"];
+    printed(&xpr(
+        folder.path(),
+        &[&["train", "music/xpr.toml", "--out", "music/run"], &settings[..]].concat(),
+    ));
+    let candidates = |question: &str| {
+        let ask = ["ask", "music/run", question, "--min-confidence", "0", "--json"];
+        let answer: serde_json::Value = serde_json::from_str(&printed(&xpr(folder.path(), &ask))).unwrap();
+        answer["candidates"].clone()
+    };
+    let asked = candidates("how many albums");
+    assert!(asked.to_string().contains("FROM album") && !asked.to_string().contains("artist."), "{asked}");
+    assert_eq!(candidates("how many records"), candidates("how many album"));
+    assert_eq!(candidates("how many long players"), candidates("how many album"));
+
+    for (setting, expected) in [
+        ("words = [\"band: group\"]", "data.words: `band: group`: there is no table or column band"),
+        (
+            "keys = [\"album.artist_id\"]",
+            "data.keys: `album.artist_id`: expected table.column -> table.column",
+        ),
+    ] {
+        with(setting);
+        let output = xpr(folder.path(), &["train", "music/xpr.toml", "--out", "other"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
+    }
+}
+
 /// Issue 16: a label is learned in seconds, and what people say about answers is kept.
 #[test]
 fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {

@@ -163,7 +163,7 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
     if !suggested_keys.is_empty() {
         writeln!(
             out,
-            "\nProbably foreign keys; declare them in the database, so that the parser joins along them:"
+            "\nProbably foreign keys; name them in `keys` of xpr.toml, so that the parser joins along them:"
         )?;
         let line = |key: &SuggestedKey| {
             let reason = match key.labels {

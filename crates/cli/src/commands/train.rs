@@ -19,7 +19,8 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
         Experiment::load_watched(config, &mut |done, total| bar.show("labeled queries run", done, total));
     bar.finish();
     let experiment = load?.with_members(arguments.members.clone());
-    let mut progress = TrainingProgress::new(&experiment, experiment.config().data.name());
+    let name = experiment.config().data.name();
+    let mut progress = TrainingProgress::with_details(&experiment, name, arguments.verbose);
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.finish();
     write_evaluation(out, &evaluation, arguments.output.json)

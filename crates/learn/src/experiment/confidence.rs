@@ -17,29 +17,56 @@ use crate::teacher::NoisyChannel;
 use crate::training::Trainer;
 use xpr_parser::{Model, Question};
 
+/// The number of steps of the parsers of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedSteps {
+    /// Of a member of the ensemble, or of the only parser.
+    pub member: usize,
+    /// Of the parser that learns from the ensemble.
+    pub student: usize,
+    /// Of a parser by whose answers the confidence is fitted.
+    pub fold: usize,
+    /// The number of these.
+    pub folds: usize,
+}
+
 impl Experiment {
+    /// Returns the number of steps of the parsers that a run trains.
+    pub fn planned_steps(&self) -> PlannedSteps {
+        let (train, learn) = (&self.config().train, &self.config().learn);
+        PlannedSteps {
+            member: train.steps,
+            student: learn.steps.saturating_add(learn.own_steps),
+            fold: train.steps.div_ceil(2),
+            folds: self.confidence_folds(),
+        }
+    }
+
+    /// Returns the number of parsers that are trained to fit the confidence; 0 if there are too few labels.
+    fn confidence_folds(&self) -> usize {
+        let config = &self.config().eval;
+        let is_fitted = config.votes
+            && config.confidence_folds > 1
+            && self.train_examples().len() >= FEWEST_CALIBRATION_LABELS;
+        if is_fitted { config.confidence_folds } else { 0 }
+    }
+
     /// Returns what the run records to estimate confidence. Trains the parsers of the folds, if there are enough labels.
     pub(super) fn fit_confidence(
         &self,
         observer: &mut dyn Observer,
     ) -> Result<ConfidenceRecord, ExperimentError> {
         let labels = self.train_examples();
-        let folds = self.config().eval.confidence_folds;
+        let folds = self.confidence_folds();
         let mut answers = Vec::new();
-        if folds > 1 && labels.len() >= FEWEST_CALIBRATION_LABELS {
-            for fold in 0..folds {
-                observer.fold(fold + 1, folds);
-                let (held_out, rest): (Vec<_>, Vec<_>) =
-                    labels.iter().cloned().enumerate().partition(|(index, _)| index % folds == fold);
-                let without_index = |examples: Vec<(usize, LabeledExample)>| {
-                    examples.into_iter().map(|(_, example)| example).collect::<Vec<LabeledExample>>()
-                };
-                answers.extend(self.answers_of_fold(
-                    &without_index(held_out),
-                    &without_index(rest),
-                    observer,
-                )?);
-            }
+        for fold in 0..folds {
+            observer.fold(fold + 1, folds);
+            let (held_out, rest): (Vec<_>, Vec<_>) =
+                labels.iter().cloned().enumerate().partition(|(index, _)| index % folds == fold);
+            let without_index = |examples: Vec<(usize, LabeledExample)>| {
+                examples.into_iter().map(|(_, example)| example).collect::<Vec<LabeledExample>>()
+            };
+            answers.extend(self.answers_of_fold(&without_index(held_out), &without_index(rest), observer)?);
         }
         Ok(ConfidenceRecord { model: ConfidenceModel::fit(&answers), scope: self.scope() })
     }

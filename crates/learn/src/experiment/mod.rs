@@ -17,6 +17,7 @@ mod trained;
 pub mod tuning;
 
 pub use card::binomial_interval;
+pub use confidence::PlannedSteps;
 pub use data_record::DataComparison;
 pub use error::ExperimentError;
 pub use load::Experiment;

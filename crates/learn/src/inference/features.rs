@@ -77,7 +77,7 @@ impl<'t> FeatureReader<'t> {
             .sum();
         let chosen = &answer.candidates[answer.chosen];
         let finds = Success::NonEmpty.accepts(self.task, &chosen.program, &chosen.outcome);
-        let words = tokenize(text);
+        let words = self.task.words(text);
         let scopes = self.scope.word_scopes(self.task, question, &words);
         // A panic elsewhere leaves the channel valid.
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);

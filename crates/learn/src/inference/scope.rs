@@ -113,6 +113,7 @@ impl Scope {
             return None;
         }
         let question = task.question(text);
+        let words = task.words(text);
         let scopes = self.word_scopes(task, &question, &words);
         let count = |wanted: WordScope| scopes.iter().filter(|scope| **scope == wanted).count();
         let (known, unknown) = (count(WordScope::Known), count(WordScope::Unknown));

@@ -124,5 +124,5 @@ fn open_database(config: &DataConfig) -> Result<DatabaseWorld, TaskError> {
     if config.database.is_empty() {
         return Err(TaskError::NoDatabase);
     }
-    DatabaseWorld::open(&config.database, &config.folder)
+    DatabaseWorld::open_with(&config.database, &config.folder, config.into())
 }

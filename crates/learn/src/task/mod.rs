@@ -21,7 +21,7 @@ pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColu
 pub use error::{FailedLabel, LeftOut, LeftOutReason, LongQuestion, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
-pub use world::{DatabaseWorld, KnowledgeWorld, World};
+pub use world::{DatabaseWorld, KnowledgeWorld, SchemaSettings, World};
 
 use rayon::prelude::*;
 use xpr_data::{Embeddings, Example};
@@ -113,10 +113,16 @@ impl Task {
 
     /// Returns a question as the parser sees it.
     pub fn question(&self, utterance: &str) -> Question {
+        let utterance = &*self.world.rephrase(utterance);
         match self.world.surroundings(utterance, self.scene.grammar()) {
             Some(surroundings) => self.scene.question_in(utterance, &self.vocabulary, surroundings),
             None => self.scene.question(utterance, &self.vocabulary),
         }
+    }
+
+    /// Returns the words of a question as the parser sees them.
+    pub fn words(&self, utterance: &str) -> Vec<String> {
+        tokenize(&self.world.rephrase(utterance))
     }
 
     /// Returns the items a question can be about.

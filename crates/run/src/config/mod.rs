@@ -64,6 +64,16 @@ pub struct DataConfig {
     pub embeddings: PathBuf,
     /// The grammar of Overnight's programs. A database has one grammar only.
     pub grammar: OvernightGrammar,
+    /// What people call tables, columns and values of a database: `album.f_17: price, cost`, `artist: musician`,
+    /// `country.code = 'USA': america`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// The tables of a database to leave out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_tables: Vec<String>,
+    /// Foreign keys of a database beside the declared ones: `flight.source -> airport.code`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
 }
 
 /// A kind of dataset.
@@ -160,6 +170,9 @@ impl Default for DataConfig {
             fold: 0,
             embeddings: PathBuf::new(),
             grammar: OvernightGrammar::Typed,
+            words: vec![],
+            without_tables: vec![],
+            keys: vec![],
         }
     }
 }

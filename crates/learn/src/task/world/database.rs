@@ -7,8 +7,10 @@
 use super::World;
 use super::label_executor::LabelExecutor;
 use super::relevance::Relevance;
+use super::schema_settings::{SchemaSettings, Synonyms};
 use crate::task::constants::{constant_value, learned_constants};
 use crate::task::error::TaskError;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -30,6 +32,8 @@ pub struct DatabaseWorld {
     constants: Vec<SuggestedValue>,
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
+    /// What people call tables, columns and values.
+    synonyms: Synonyms,
 }
 
 impl fmt::Debug for DatabaseWorld {
@@ -44,14 +48,24 @@ impl DatabaseWorld {
     /// # Errors
     /// If the database cannot be read.
     pub fn open(address: &str, folder: &Path) -> Result<Self, TaskError> {
+        DatabaseWorld::open_with(address, folder, SchemaSettings::default())
+    }
+
+    /// Opens a database as the settings of a project describe it.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or a setting names a table or column that it does not have.
+    pub fn open_with(address: &str, folder: &Path, settings: SchemaSettings<'_>) -> Result<Self, TaskError> {
         let database = Database::at(address, folder)?;
-        let schema = database.schema()?;
+        let schema = settings.apply(database.schema()?)?;
+        let synonyms = settings.synonyms(&schema)?;
         let values =
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
+        let constants = vec![];
+        Ok(DatabaseWorld { database, language, environment, values, constants, relevance, synonyms })
     }
 
     /// Offers constants to every question.
@@ -88,6 +102,13 @@ impl World for DatabaseWorld {
 
     fn environment(&self) -> &dyn Environment {
         &self.environment
+    }
+
+    fn rephrase<'u>(&self, utterance: &'u str) -> Cow<'u, str> {
+        match self.synonyms.is_empty() {
+            true => Cow::Borrowed(utterance),
+            false => Cow::Owned(self.synonyms.apply(utterance)),
+        }
     }
 
     fn constants(&self) -> Vec<String> {
