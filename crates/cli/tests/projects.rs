@@ -297,6 +297,19 @@ fn data_check_and_init_say_why_queries_find_nothing() {
     insta::assert_snapshot!("findings", check);
     let init = printed(&xpr(folder.path(), &[&["init"], &files[..]].concat()));
     assert!(init.contains("flight.source -> airport.code"), "{init}");
+    // Both can be used: the keys are suggested in a comment, and labels that are spelled otherwise are read as the cells are.
+    let experiment = fs::read_to_string(folder.path().join("flights/xpr.toml")).unwrap();
+    assert!(experiment.contains("# keys = [\"flight.airline_id -> airline.id\"]"), "{experiment}");
+    assert!(experiment.contains("\nloose_values = true"), "{experiment}");
+    let found = |settings: &[&str]| {
+        let train = ["train", "flights/xpr.toml", "--set", "train.steps=1", "--set", "data.held_out=0"];
+        let test = ["--set", "data.test=train.tsv"];
+        let out = format!("run{}", settings.len());
+        printed(&xpr(folder.path(), &[&train[..], &test, settings, &["--out", &out]].concat()));
+        let predictions = fs::read_to_string(folder.path().join(&out).join("predictions.jsonl")).unwrap();
+        predictions.matches("\"gold_outcome\":\"value").count()
+    };
+    assert_eq!((found(&[]), found(&["--set", "data.loose_values=false"])), (3, 1));
 
     let json = printed(&xpr(folder.path(), &[&["data", "check", "--json"], &files[..]].concat()));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -31,6 +31,8 @@ pub struct ProjectSettings {
     pub held_out: usize,
     /// Foreign keys that are probably right, such as `flight.source -> airport.code`. They are written as a comment.
     pub suggested_keys: Vec<String>,
+    /// Whether constants of labels may differ from the cells in blanks and case.
+    pub loose_values: bool,
 }
 
 impl ProjectSettings {
@@ -78,6 +80,10 @@ impl ProjectSettings {
         let keys =
             if suggested.is_empty() { quoted("flight.source -> airport.code") } else { suggested.join(", ") };
         toml.push_str(&format!("# keys = [{keys}]\n"));
+        let loose = if self.loose_values { "" } else { "# " };
+        toml.push_str(&format!(
+            "{loose}loose_values = true # labels may differ from the cells in blanks and case\n"
+        ));
         toml.push_str("\n[eval]\nvotes = true # programs with the same answer add up their probabilities\n");
         if !self.unlabeled.is_empty() {
             toml.push_str(
@@ -269,6 +275,7 @@ mod tests {
                 "# words = [\"album.f_17: price, cost\", \"artist: musician\", \"country.code = 'USA': america\"]",
                 "# without_tables = [\"log\"]",
                 "# keys = [\"flight.source -> airport.code\"]",
+                "# loose_values = true # labels may differ from the cells in blanks and case",
                 "",
                 "[eval]",
                 "votes = true # programs with the same answer add up their probabilities",

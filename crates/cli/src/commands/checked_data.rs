@@ -138,7 +138,7 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
     if !misspelled.is_empty() {
         writeln!(
             out,
-            "\nConstants that no cell has, but for blanks or case; spell them as the database does:"
+            "\nConstants that no cell has, but for blanks or case; spell them as the database does, or set loose_values = true in xpr.toml:"
         )?;
         let line = |constant: &MisspelledConstant| {
             let MisspelledConstant { column, constant, cell, labels } = constant;

@@ -43,7 +43,7 @@ fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64) -> Result<()
     let Taught { is_learned, steps, compared, changed, before } = taught;
     match is_learned {
         true => {
-            writeln!(out, "The parser answers it as the label does, after {steps} steps ({seconds:.1} s).")?
+            writeln!(out, "The parser answers it as the label does, after {steps} steps ({seconds:.1} s).")?;
         }
         false => writeln!(
             out,

@@ -11,6 +11,7 @@ pub(crate) mod division;
 mod error;
 mod example;
 mod grammar_record;
+mod respelling;
 mod world;
 
 pub use constants::{LearnedConstant, learned_constants};

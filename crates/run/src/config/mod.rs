@@ -74,6 +74,9 @@ pub struct DataConfig {
     /// Foreign keys of a database beside the declared ones: `flight.source -> airport.code`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
+    /// Whether constants of labels that no cell of a database has, but for blanks around them and case, are read as the cells spell them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loose_values: bool,
 }
 
 /// A kind of dataset.
@@ -173,6 +176,7 @@ impl Default for DataConfig {
             words: vec![],
             without_tables: vec![],
             keys: vec![],
+            loose_values: false,
         }
     }
 }

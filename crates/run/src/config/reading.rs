@@ -223,8 +223,8 @@ fn default_at(key: &str) -> Option<Value> {
     key.split('.').try_fold(Value::Table(defaults()), |value, part| value.as_table()?.get(part).cloned())
 }
 
-/// Settings that are not written if they are empty, so that they are not among the defaults.
-const LEFT_OUT_IF_EMPTY: [&str; 3] = ["data.words", "data.without_tables", "data.keys"];
+/// Settings that are not written if they are empty or off, so that they are not among the defaults.
+const LEFT_OUT_IF_EMPTY: [&str; 4] = ["data.words", "data.without_tables", "data.keys", "data.loose_values"];
 
 /// Checks that every key is a setting.
 fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
