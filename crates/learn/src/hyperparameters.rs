@@ -52,7 +52,7 @@ pub(crate) const LEAST_EXPLAINING_COUNT: f64 = 0.1;
 /// The weights of the confidence without labels to fit them on. `cargo run --release -p xpr-learn --example confidence_prior` fits them
 /// on runs about other databases.
 pub(crate) const CONFIDENCE_PRIOR: [f64; 12] =
-    [-1.097, 0.739, 0.522, 1.861, -2.095, -0.628, -0.038, 0.978, -0.507, 0.305, 1.624, -0.541];
+    [-1.041, 0.713, 0.574, 1.836, -2.169, -0.602, -0.012, 0.987, -0.512, 0.285, 1.573, -0.748];
 
 /// The strength of the penalty that holds the weights of the confidence near [`CONFIDENCE_PRIOR`].
 pub(crate) const CONFIDENCE_STRENGTH: f64 = 4.0;

@@ -238,7 +238,8 @@ fn advice(stage: Stage) -> (&'static str, &'static str) {
         ),
         Stage::Linked => (
             "has a constant that nobody says",
-            "name the value in the question as the database spells it, or label another question that needs it",
+            "name the value in the question as the database spells it, say in `words` of xpr.toml what people call it, or label \
+             another question that needs it",
         ),
     }
 }

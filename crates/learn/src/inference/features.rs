@@ -1,7 +1,7 @@
 //! Features of an answer, from which its confidence is computed.
 
 use super::choose::Answer;
-use super::scope::{Scope, WordScope};
+use super::scope::{Scope, WordScope, is_operator_word};
 use crate::reward::Success;
 use crate::task::Task;
 use crate::teacher::NoisyChannel;
@@ -162,62 +162,6 @@ struct Mentions {
 fn log_odds(probability: f64) -> f64 {
     let probability = probability.clamp(1e-9, 1.0 - 1e-9);
     (probability / (1.0 - probability)).ln().clamp(-8.0, 8.0)
-}
-
-/// Returns whether a word in lower case asks for an aggregate, an order, a comparison or a negation. Such words are in questions about
-/// anything, but a program that does not heed them is wrong.
-fn is_operator_word(word: &str) -> bool {
-    const WORDS: [&str; 48] = [
-        "above",
-        "after",
-        "average",
-        "before",
-        "below",
-        "biggest",
-        "both",
-        "count",
-        "different",
-        "distinct",
-        "each",
-        "every",
-        "except",
-        "fewer",
-        "fewest",
-        "greater",
-        "highest",
-        "larger",
-        "largest",
-        "least",
-        "less",
-        "longer",
-        "longest",
-        "lowest",
-        "many",
-        "maximum",
-        "mean",
-        "minimum",
-        "more",
-        "most",
-        "neither",
-        "never",
-        "no",
-        "not",
-        "number",
-        "oldest",
-        "only",
-        "over",
-        "per",
-        "shorter",
-        "shortest",
-        "smaller",
-        "smallest",
-        "sum",
-        "total",
-        "under",
-        "without",
-        "youngest",
-    ];
-    WORDS.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]

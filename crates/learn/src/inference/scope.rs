@@ -61,7 +61,7 @@ impl Display for OutOfScope {
 /// A word of a question, as far as its scope is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordScope {
-    /// A function word, or a verb that all questions share, such as "show".
+    /// A number, a function word, or another word that questions about anything have, such as "show" and "most".
     Common,
     /// A word of labels or data.
     Known,
@@ -141,7 +141,7 @@ impl Scope {
         let scope = |(word, stem): (&String, &String)| {
             // The stem of a number in words has digits.
             let is_number = stem.chars().all(|c| c.is_ascii_digit());
-            if is_number || is_function_word(word) || is_common_verb(word) {
+            if is_number || is_function_word(word) || is_common_verb(word) || is_operator_word(word) {
                 WordScope::Common
             } else if self.words.contains_key(stem) || values.contains(stem) {
                 WordScope::Known
@@ -265,6 +265,62 @@ fn is_politeness(word: &str) -> bool {
         "a", "ahead", "all", "and", "can", "could", "d", "do", "go", "have", "help", "hey", "hi", "i", "it",
         "just", "kindly", "let", "like", "m", "me", "must", "need", "now", "ok", "please", "quickly", "s",
         "should", "then", "to", "us", "want", "we", "will", "would", "you",
+    ];
+    WORDS.binary_search(&word).is_ok()
+}
+
+/// Returns whether a word in lower case asks for an aggregate, an order, a comparison or a negation. Such words are in questions about
+/// anything, but a program that does not heed them is wrong.
+pub(super) fn is_operator_word(word: &str) -> bool {
+    const WORDS: [&str; 48] = [
+        "above",
+        "after",
+        "average",
+        "before",
+        "below",
+        "biggest",
+        "both",
+        "count",
+        "different",
+        "distinct",
+        "each",
+        "every",
+        "except",
+        "fewer",
+        "fewest",
+        "greater",
+        "highest",
+        "larger",
+        "largest",
+        "least",
+        "less",
+        "longer",
+        "longest",
+        "lowest",
+        "many",
+        "maximum",
+        "mean",
+        "minimum",
+        "more",
+        "most",
+        "neither",
+        "never",
+        "no",
+        "not",
+        "number",
+        "oldest",
+        "only",
+        "over",
+        "per",
+        "shorter",
+        "shortest",
+        "smaller",
+        "smallest",
+        "sum",
+        "total",
+        "under",
+        "without",
+        "youngest",
     ];
     WORDS.binary_search(&word).is_ok()
 }

@@ -55,7 +55,8 @@ pub(super) fn write_answer(
 
 /// Writes that no answer is sure, and the most probable ones.
 fn write_alternatives(out: &mut dyn Write, answer: &AnsweredQuestion) -> Result<()> {
-    let percent = |share: Option<f64>| format!("{:.0} %", 100.0 * share.unwrap_or(0.0));
+    // Rounded down, so that a confidence below what is needed does not look like it.
+    let percent = |share: Option<f64>| format!("{:.0} %", (100.0 * share.unwrap_or(0.0) + 1e-9).floor());
     let (confidence, needed) = (percent(answer.confidence), percent(answer.min_confidence));
     let which = match answer.alternatives.len() {
         0 => return Ok(writeln!(out, "Not sure, and no program that was found executes.")?),
