@@ -24,6 +24,7 @@
 mod atomic;
 mod embeddings;
 mod error;
+pub mod feedback;
 mod json_list;
 pub mod labeled;
 mod lexicon;

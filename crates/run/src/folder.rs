@@ -10,6 +10,7 @@
 //! unlabeled.json          figures of the unlabeled questions, if the run learns from any
 //! model.safetensors       the weights of the trained model
 //! channel.json            the noisy channel, if the run re-ranks with it
+//! confidence.json         how the confidence of answers is estimated, if the run counts votes
 //! predictions.jsonl       a line for every test question
 //! card.md                 the model card
 //! manifest.json           a checksum of every file of a finished run
@@ -88,6 +89,8 @@ pub enum RunFile {
     Model,
     /// The noisy channel.
     NoisyChannel,
+    /// How the confidence of answers is estimated.
+    Confidence,
     /// A [`Prediction`](crate::Prediction) for every test question.
     Predictions,
     /// The model card.
@@ -134,6 +137,7 @@ impl RunFile {
             RunFile::Unlabeled => "unlabeled.json",
             RunFile::Model => "model.safetensors",
             RunFile::NoisyChannel => "channel.json",
+            RunFile::Confidence => "confidence.json",
             RunFile::Predictions => "predictions.jsonl",
             RunFile::Card => "card.md",
             RunFile::Manifest => "manifest.json",

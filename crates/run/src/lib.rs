@@ -19,6 +19,7 @@
 //! # Ok::<(), xpr_run::ConfigError>(())
 //! ```
 
+mod calibration;
 mod config;
 mod fingerprint;
 mod folder;
@@ -26,6 +27,7 @@ mod manifest;
 mod metrics;
 mod prediction;
 
+pub use calibration::{Calibration, ConfidenceBin, ConfidenceFigures};
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
     IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, TrainConfig,

@@ -146,7 +146,7 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
     if !misspelled.is_empty() {
         writeln!(
             out,
-            "\nConstants that no cell has, but for blanks or case; spell them as the database does:"
+            "\nConstants that no cell has, but for blanks or case; spell them as the database does, or set loose_values = true in xpr.toml:"
         )?;
         let line = |constant: &MisspelledConstant| {
             let MisspelledConstant { column, constant, cell, labels } = constant;
@@ -171,7 +171,7 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
     if !suggested_keys.is_empty() {
         writeln!(
             out,
-            "\nProbably foreign keys; declare them in the database, so that the parser joins along them:"
+            "\nProbably foreign keys; name them in `keys` of xpr.toml, so that the parser joins along them:"
         )?;
         let line = |key: &SuggestedKey| {
             let reason = match key.labels {
@@ -246,7 +246,8 @@ fn advice(stage: Stage) -> (&'static str, &'static str) {
         ),
         Stage::Linked => (
             "has a constant that nobody says",
-            "name the value in the question as the database spells it, or label another question that needs it",
+            "name the value in the question as the database spells it, say in `words` of xpr.toml what people call it, or label \
+             another question that needs it",
         ),
     }
 }

@@ -8,14 +8,15 @@ use anyhow::Result;
 use std::io::Write;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
-    let mut run = open_run(&arguments.trained)?;
+    let mut run = open_run(&arguments.trained, &arguments.set)?;
     find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);
     }
     let (evaluation, failed) = match &arguments.test {
         Some(file) => run.evaluate_on(file)?,
-        None => run.evaluate()?,
+        None if arguments.set.is_empty() => run.evaluate()?,
+        None => run.evaluate_unrecorded()?,
     };
     write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)

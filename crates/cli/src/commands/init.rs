@@ -56,6 +56,9 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         project.refuse_to_overwrite()?;
     }
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    settings.loose_values = !data.coverage.findings.misspelled.is_empty();
+    let keys = data.coverage.findings.suggested_keys.iter();
+    settings.suggested_keys = keys.map(|key| format!("{} -> {}", key.columns.from, key.columns.to)).collect();
     settings.database = address_from(&folder, database)?;
     project.write(&settings)?;
 

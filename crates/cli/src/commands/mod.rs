@@ -21,6 +21,7 @@ pub(crate) mod man;
 pub(crate) mod objective;
 pub(crate) mod report;
 pub(crate) mod sweep;
+pub(crate) mod teach;
 pub(crate) mod train;
 mod training_progress;
 pub(crate) mod vectors;
@@ -105,9 +106,10 @@ fn write_notes(notes: impl IntoIterator<Item = String>) {
 }
 
 /// Opens a trained run, and writes notes about it and its data.
-fn open_run(arguments: &TrainedRunArguments) -> Result<TrainedRun> {
+fn open_run(arguments: &TrainedRunArguments, settings: &[String]) -> Result<TrainedRun> {
     let mut bar = LoadingBar::new();
-    let run = TrainedRun::open_watched(&arguments.run, &mut |what, done, total| bar.show(what, done, total));
+    let mut watch = |what: &str, done, total| bar.show(what, done, total);
+    let run = TrainedRun::open_with(&arguments.run, settings, &mut watch);
     bar.finish();
     let run = run?;
     write_notes(run.notes.iter().cloned());

@@ -6,6 +6,7 @@ use crate::printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
+use xpr_learn::experiment::PlannedSteps;
 use xpr_learn::task::{ConflictingLabels, FailedLabel};
 use xpr_learn::{Experiment, Observer};
 use xpr_run::{StepReport, UnlabeledReport};
@@ -27,19 +28,30 @@ pub(super) struct TrainingProgress {
     loss: f64,
     /// A running mean, since steps take longer once joint training begins.
     seconds_per_step: f64,
+    /// Whether the figures of unlabeled questions are shown.
+    verbose: bool,
+    plan: PlannedSteps,
+    /// The steps of the parsers whose training has not begun.
+    steps_to_come: usize,
 }
 
 impl TrainingProgress {
     /// Writes what the experiment `name` learns from, and shows a bar.
     pub(super) fn new(experiment: &Experiment, name: &str) -> Self {
+        TrainingProgress::with_details(experiment, name, false)
+    }
+
+    /// Does the same, and also shows the figures of unlabeled questions if `verbose`.
+    pub(super) fn with_details(experiment: &Experiment, name: &str, verbose: bool) -> Self {
         write_experiment(experiment, name);
+        let plan = experiment.planned_steps();
         let is_terminal = io::stderr().is_terminal();
         let bar = if is_terminal {
             ProgressBar::new(experiment.config().train.steps as u64)
         } else {
             ProgressBar::hidden()
         };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}  {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}") {
             bar.set_style(style);
         }
         TrainingProgress {
@@ -49,6 +61,9 @@ impl TrainingProgress {
             last_step: Instant::now(),
             loss: f64::NAN,
             seconds_per_step: f64::NAN,
+            verbose,
+            plan,
+            steps_to_come: plan.folds * plan.fold,
         }
     }
 
@@ -75,15 +90,23 @@ impl Observer for TrainingProgress {
         self.last_step = Instant::now();
         self.bar.set_length(steps as u64);
         self.bar.set_position(report.step as u64);
-        let unlabeled = report.unlabeled.as_ref().map_or_else(String::new, unlabeled_text);
-        self.bar.set_message(format!("loss {:.3}{unlabeled}", self.loss));
+        let unlabeled =
+            report.unlabeled.as_ref().filter(|_| self.verbose).map_or_else(String::new, unlabeled_text);
+        let steps_left = steps - report.step;
+        let time = |steps: usize| brief(Duration::from_secs_f64(self.seconds_per_step * steps as f64));
+        let left = match self.steps_to_come {
+            0 => format!("{} left", time(steps_left)),
+            to_come => {
+                format!("{} left, {} with the other parsers", time(steps_left), time(steps_left + to_come))
+            }
+        };
+        self.bar.set_message(format!("loss {:.3}{unlabeled}  {left}", self.loss));
         let is_due = self.last_line.elapsed() >= LINE_INTERVAL || report.step == steps;
         if !self.is_terminal && is_due {
             self.last_line = Instant::now();
-            let left = brief(Duration::from_secs_f64(self.seconds_per_step * (steps - report.step) as f64));
             let _ = writeln!(
                 printer::stderr(),
-                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left} left",
+                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left}",
                 report.step,
                 self.loss,
                 1000.0 * self.seconds_per_step
@@ -92,7 +115,14 @@ impl Observer for TrainingProgress {
     }
 
     fn member(&mut self, member: usize, of: usize) {
+        let PlannedSteps { member: steps, student, fold, folds } = self.plan;
+        self.steps_to_come = (of - member) * steps + student + folds * fold;
         self.start_parser(&format!("member {member} of {of} of the ensemble, on the labels only"));
+    }
+
+    fn fold(&mut self, fold: usize, of: usize) {
+        self.steps_to_come = (of - fold) * self.plan.fold;
+        self.start_parser(&format!("parser {fold} of {of} by whose answers the confidence is fitted"));
     }
 
     fn note(&mut self, message: &str) {
@@ -102,6 +132,7 @@ impl Observer for TrainingProgress {
     }
 
     fn student(&mut self) {
+        self.steps_to_come = self.plan.folds * self.plan.fold;
         self.start_parser("the parser that learns from the ensemble");
     }
 

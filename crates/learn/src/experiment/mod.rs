@@ -2,6 +2,7 @@
 
 mod card;
 pub mod comparison;
+mod confidence;
 mod data_record;
 mod error;
 mod load;
@@ -11,13 +12,16 @@ mod progress;
 mod record;
 mod run;
 pub mod sweep;
+mod teaching;
 mod trained;
 pub mod tuning;
 
 pub use card::binomial_interval;
+pub use confidence::PlannedSteps;
 pub use data_record::DataComparison;
 pub use error::ExperimentError;
 pub use load::Experiment;
 pub use members::member_seed;
 pub use observer::Observer;
+pub use teaching::{ChangedAnswer, Taught};
 pub use trained::TrainedRun;

@@ -2,6 +2,7 @@
 
 use super::error::TaskError;
 use super::grammar_record::GrammarRecord;
+use super::respelling::Respeller;
 use super::world::{DatabaseWorld, KnowledgeWorld, LoadingWatch, World};
 use std::path::Path;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
@@ -79,6 +80,12 @@ impl Examples {
                 Examples { train: examples(labeled), test: examples(test), bare }
             }
         };
+        if config.loose_values {
+            let mut respeller = Respeller::open(config)?;
+            for example in examples.train.iter_mut().chain(&mut examples.test) {
+                example.program = respeller.respell(&example.program);
+            }
+        }
         if config.split > 0 {
             let order = Random::new(config.split).permutation(examples.train.len());
             examples.train = order.into_iter().map(|index| examples.train[index].clone()).collect();
@@ -131,5 +138,5 @@ fn open_database(config: &DataConfig, watch: &mut LoadingWatch<'_>) -> Result<Da
     if config.database.is_empty() {
         return Err(TaskError::NoDatabase);
     }
-    DatabaseWorld::open_watched(&config.database, &config.folder, watch)
+    DatabaseWorld::open_with(&config.database, &config.folder, config.into(), watch)
 }

@@ -12,6 +12,7 @@ pub(crate) mod division;
 mod error;
 mod example;
 mod grammar_record;
+mod respelling;
 mod world;
 
 pub use conflicts::ConflictingLabels;
@@ -23,7 +24,9 @@ pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColu
 pub use error::{FailedLabel, LeftOut, LeftOutReason, LongQuestion, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
-pub use world::{DatabaseWorld, KnowledgeWorld, LoadingWatch, SCHEMA_FILE, StoredSchema, World};
+pub use world::{
+    DatabaseWorld, KnowledgeWorld, LoadingWatch, SCHEMA_FILE, SchemaSettings, StoredSchema, World,
+};
 
 use conflicts::Label;
 use rayon::prelude::*;
@@ -116,10 +119,16 @@ impl Task {
 
     /// Returns a question as the parser sees it.
     pub fn question(&self, utterance: &str) -> Question {
+        let utterance = &*self.world.rephrase(utterance);
         match self.world.surroundings(utterance, self.scene.grammar()) {
             Some(surroundings) => self.scene.question_in(utterance, &self.vocabulary, surroundings),
             None => self.scene.question(utterance, &self.vocabulary),
         }
+    }
+
+    /// Returns the words of a question as the parser sees them.
+    pub fn words(&self, utterance: &str) -> Vec<String> {
+        tokenize(&self.world.rephrase(utterance))
     }
 
     /// Returns the items a question can be about.

@@ -223,9 +223,13 @@ fn default_at(key: &str) -> Option<Value> {
     key.split('.').try_fold(Value::Table(defaults()), |value, part| value.as_table()?.get(part).cloned())
 }
 
+/// Settings that are not written if they are empty or off, so that they are not among the defaults.
+const LEFT_OUT_IF_EMPTY: [&str; 4] = ["data.words", "data.without_tables", "data.keys", "data.loose_values"];
+
 /// Checks that every key is a setting.
 fn check_keys(table: &Table, origin: &str) -> Result<(), ConfigError> {
-    let known = keys(&defaults(), "");
+    let mut known = keys(&defaults(), "");
+    known.extend(LEFT_OUT_IF_EMPTY.map(str::to_owned));
     for key in keys(table, "") {
         if !known.contains(&key) {
             let nearest = known.iter().min_by_key(|known| edit_distance(known, &key));

@@ -6,10 +6,12 @@
 
 use super::label_executor::LabelExecutor;
 use super::relevance::Relevance;
+use super::schema_settings::{SchemaSettings, Synonyms};
 use super::stored_schema;
 use super::{LoadingWatch, World};
 use crate::task::constants::{constant_value, learned_constants};
 use crate::task::error::TaskError;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -33,6 +35,8 @@ pub struct DatabaseWorld {
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
     notes: Vec<String>,
+    /// What people call tables, columns and values.
+    synonyms: Synonyms,
 }
 
 impl fmt::Debug for DatabaseWorld {
@@ -47,16 +51,18 @@ impl DatabaseWorld {
     /// # Errors
     /// If the database cannot be read.
     pub fn open(address: &str, folder: &Path) -> Result<Self, TaskError> {
-        DatabaseWorld::open_watched(address, folder, &mut |_, _, _| {})
+        DatabaseWorld::open_with(address, folder, SchemaSettings::default(), &mut |_, _, _| {})
     }
 
-    /// Opens a database as [`DatabaseWorld::open`] does. `watch` is called with what is done, and how many of how many tables are.
+    /// Opens a database as the settings of a project describe it. `watch` is called with what is done, and how many of how many
+    /// tables are.
     ///
     /// # Errors
-    /// If the database cannot be read.
-    pub fn open_watched(
+    /// If the database cannot be read, or a setting names a table or column that it does not have.
+    pub fn open_with(
         address: &str,
         folder: &Path,
+        settings: SchemaSettings<'_>,
         watch: &mut LoadingWatch<'_>,
     ) -> Result<Self, TaskError> {
         let database = Database::at(address, folder)?;
@@ -65,12 +71,15 @@ impl DatabaseWorld {
             ControlFlow::Continue(())
         };
         let (schema, notes) = read_schema(&database, folder, &mut |now| show("reading", now))?;
+        let schema = settings.apply(schema)?;
+        let synonyms = settings.synonyms(&schema)?;
         let limits = ValueLimits::default();
         let values = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance, notes })
+        let constants = vec![];
+        Ok(DatabaseWorld { database, language, environment, values, constants, relevance, notes, synonyms })
     }
 
     /// Offers constants to every question.
@@ -126,6 +135,13 @@ impl World for DatabaseWorld {
 
     fn environment(&self) -> &dyn Environment {
         &self.environment
+    }
+
+    fn rephrase<'u>(&self, utterance: &'u str) -> Cow<'u, str> {
+        match self.synonyms.is_empty() {
+            true => Cow::Borrowed(utterance),
+            false => Cow::Owned(self.synonyms.apply(utterance)),
+        }
     }
 
     fn constants(&self) -> Vec<String> {

@@ -4,14 +4,17 @@ mod database;
 mod knowledge;
 mod label_executor;
 mod relevance;
+mod schema_settings;
 mod stored_schema;
 
 pub use database::DatabaseWorld;
 pub use knowledge::KnowledgeWorld;
 pub(in crate::task) use label_executor::LabelExecutor;
+pub use schema_settings::SchemaSettings;
 pub use stored_schema::{SCHEMA_FILE, StoredSchema};
 
 use super::error::TaskError;
+use std::borrow::Cow;
 use std::fmt;
 use xpr_exec::Executor;
 use xpr_lang::sql::Schema;
@@ -55,6 +58,11 @@ pub trait World: fmt::Debug + Send + Sync {
     /// question may mention. `grammar` is the grammar of the environment.
     fn surroundings(&self, _utterance: &str, _grammar: &Grammar) -> Option<Surroundings> {
         None
+    }
+
+    /// Returns a question in the words of the data, where a project says what people call things.
+    fn rephrase<'u>(&self, utterance: &'u str) -> Cow<'u, str> {
+        Cow::Borrowed(utterance)
     }
 
     /// Returns literals that every question is offered, such as those learned from labels.
