@@ -135,7 +135,7 @@ impl ColumnClass {
 /// The signatures, and the meaning of each rule.
 ///
 /// The order of types, rules and kinds is part of a trained model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SqlRules {
     pub(super) signatures: Signatures,
     /// One for each rule, in order.

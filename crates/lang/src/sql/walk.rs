@@ -23,7 +23,7 @@ impl Query {
     }
 
     /// Calls `visit` with every expression of this query, but not of the queries inside it.
-    fn visit_expressions(&self, visit: &mut dyn FnMut(&Expr)) {
+    pub(super) fn visit_expressions(&self, visit: &mut dyn FnMut(&Expr)) {
         for select in self.selects() {
             let outputs = select.outputs.iter().filter_map(|output| match output {
                 Output::Expr(expr) => Some(expr),

@@ -82,6 +82,7 @@ impl Task {
             signatures,
             self.world.environment(),
             self.world.constants(),
+            self.world.label_patterns(),
         )
     }
 

@@ -144,6 +144,7 @@ fn values_are_tried_only_where_they_fit() {
         literal: Literal::text("austin"),
         phrase: "austin".into(),
         columns: vec![of_cities],
+        is_count: false,
     };
     let environment = fixed.with_values(&language, &[austin]);
     let grammar = language.signatures().grammar(environment.items()).unwrap();

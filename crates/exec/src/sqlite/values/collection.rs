@@ -27,6 +27,7 @@ pub(super) struct Collection {
     columns: Vec<Vec<ColumnId>>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
     incomplete_columns: Vec<ColumnId>,
+    ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
 }
 
@@ -77,10 +78,49 @@ impl Collection {
         }
         let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
+        self.add_ranges(session, schema, id);
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
             }
+        }
+    }
+
+    /// Adds the least and the greatest number of each column of a table that has numbers. They are read apart from the
+    /// values, because a column has more numbers than the index keeps.
+    fn add_ranges(&mut self, session: &Session, schema: &Schema, id: TableId) {
+        let table = schema.table(id);
+        let has_numbers = |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
+        let columns: Vec<u32> =
+            (0..).zip(&table.columns).filter(|(_, column)| has_numbers(column.ty)).map(|(index, _)| index).collect();
+        if columns.is_empty() {
+            return;
+        }
+        let extremes: Vec<String> = columns
+            .iter()
+            .map(|&column| {
+                let name = quoted(&table.columns[column as usize].name, '"');
+                let number = format!("CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END");
+                format!("min({number}), max({number})")
+            })
+            .collect();
+        let sql = format!("SELECT {} FROM {}", extremes.join(", "), quoted(&table.name, '"'));
+        let number = |row: &Row<'_>, index: usize| match row.get_ref(index) {
+            Ok(ValueRef::Integer(integer)) => Some(integer as f64),
+            Ok(ValueRef::Real(real)) => Some(real),
+            _ => None,
+        };
+        let mut ranges = Vec::new();
+        let read_to_end = session.run(&sql, TABLE_LIMITS, |row, _| {
+            for (index, &column) in columns.iter().enumerate() {
+                if let (Some(least), Some(greatest)) = (number(row, 2 * index), number(row, 2 * index + 1)) {
+                    ranges.push((ColumnId { table: id, column }, [least, greatest]));
+                }
+            }
+            Ok(())
+        });
+        if read_to_end.is_ok() {
+            self.ranges.append(&mut ranges);
         }
     }
 
@@ -163,12 +203,13 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, incomplete_columns, tables_with_oversized_cells, .. } = self;
+        let Collection { numbers, incomplete_columns, ranges, tables_with_oversized_cells, .. } = self;
         ValueIndex {
             values,
             by_stems,
             numbers,
             incomplete_columns,
+            ranges,
             tables_with_oversized_cells,
             known_stems,
             spelling,

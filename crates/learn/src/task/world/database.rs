@@ -7,7 +7,7 @@
 use super::World;
 use super::label_executor::LabelExecutor;
 use super::relevance::Relevance;
-use crate::task::constants::{constant_value, learned_constants};
+use crate::task::constants::{constant_value, learned_constants, learned_patterns};
 use crate::task::error::TaskError;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use xpr_exec::Executor;
 use xpr_exec::sqlite::{
     Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
 };
-use xpr_lang::sql::{Literal, Sql, SqlEnvironment, SuggestedValue};
+use xpr_lang::sql::{LabelPatterns, Literal, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -28,6 +28,8 @@ pub struct DatabaseWorld {
     environment: SqlEnvironment,
     values: ValueIndex,
     constants: Vec<SuggestedValue>,
+    /// What labeled queries have; none if that was not recorded.
+    labels: Option<LabelPatterns>,
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
 }
@@ -51,7 +53,7 @@ impl DatabaseWorld {
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], relevance })
+        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], labels: None, relevance })
     }
 
     /// Offers constants to every question.
@@ -61,18 +63,27 @@ impl DatabaseWorld {
         self
     }
 
-    /// Learns constants from labeled examples.
-    pub fn learn_constants(self, examples: &[Example]) -> Self {
-        let labeled = examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
-        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled);
+    /// Learns from labeled examples which constants queries need, and which patterns they have.
+    pub fn learn_from_labels(mut self, examples: &[Example]) -> Self {
+        let labeled = || examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
+        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled());
+        self.labels = Some(learned_patterns(&self.language, &self.values, labeled()));
         self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
     }
 
-    /// Offers constants that were learned before.
-    pub(crate) fn restore_constants(self, symbols: &[String]) -> Self {
-        let literals = symbols.iter().filter_map(|symbol| Literal::from_symbol(symbol));
+    /// Offers constants and knows patterns that were learned before.
+    pub(crate) fn restore(mut self, constants: &[String], labels: Option<LabelPatterns>) -> Self {
+        let literals = constants.iter().filter_map(|symbol| Literal::from_symbol(symbol));
         let constants = literals.map(constant_value).collect();
+        self.labels = labels;
         self.with_constants(constants)
+    }
+
+    /// Lets search leave out queries that make no sense, by what is known about the database and its labels by now.
+    pub fn with_sense(mut self) -> Self {
+        let facts = SearchFacts { ranges: self.values.ranges().to_vec(), labels: self.labels.clone() };
+        self.environment = self.environment.with_sense(&self.language, &facts);
+        self
     }
 
     fn run_within(&self, limits: QueryLimits) -> Result<Box<dyn Executor + '_>, TaskError> {
@@ -92,6 +103,10 @@ impl World for DatabaseWorld {
 
     fn constants(&self) -> Vec<String> {
         self.constants.iter().map(|value| value.literal.to_string()).collect()
+    }
+
+    fn label_patterns(&self) -> Option<LabelPatterns> {
+        self.labels.clone()
     }
 
     fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {

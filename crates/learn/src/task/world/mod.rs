@@ -12,6 +12,7 @@ pub(in crate::task) use label_executor::LabelExecutor;
 use super::error::TaskError;
 use std::fmt;
 use xpr_exec::Executor;
+use xpr_lang::sql::LabelPatterns;
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -54,6 +55,11 @@ pub trait World: fmt::Debug + Send + Sync {
     /// Returns literals that every question is offered, such as those learned from labels.
     fn constants(&self) -> Vec<String> {
         vec![]
+    }
+
+    /// Returns what labeled programs have that search may try, if it was learned from labels.
+    fn label_patterns(&self) -> Option<LabelPatterns> {
+        None
     }
 
     /// Returns whether the outcome `guess` is the same answer as `gold`.

@@ -1,0 +1,417 @@
+//! The rules about the next action of a partial program, by what the action is.
+
+use super::context::{Clause, Context, QueryUse};
+use super::facts::SenseFacts;
+use super::partial::{NodeId, Origin, PartialQuery, Place, Scopes, Source, Step, Value, ZERO};
+use crate::sql::environment::SqlEnvironment;
+use crate::sql::function::{Aggregate, ValueType};
+use crate::sql::operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOperator};
+use crate::sql::rules::{ColumnClass, SqlRule};
+use crate::sql::schema::{ColumnId, ColumnType, TableId};
+use crate::sql::scope::Occurrence;
+use crate::{Action, Grammar, NextAction};
+
+/// The judge of the next action.
+pub(super) struct Next<'a> {
+    pub(super) query: PartialQuery<'a>,
+    /// The place of the next action.
+    pub(super) place: Place,
+    /// The place of the value that the next action is part of: rules that say which occurrence of a table a column belongs
+    /// to are above the column.
+    pub(super) slot: Place,
+    /// The occurrence that these rules say.
+    at: Occurrence,
+    /// The number of outputs that a reference to an output skips.
+    field: usize,
+    pub(super) scopes: Scopes,
+    pub(super) context: Context,
+}
+
+impl<'a> Next<'a> {
+    pub(super) fn new(
+        environment: &'a SqlEnvironment,
+        facts: &'a SenseFacts,
+        grammar: &Grammar,
+        actions: &[Action],
+    ) -> Self {
+        let query = PartialQuery::new(environment, facts, grammar, actions);
+        let place = query.next_place();
+        let (mut slot, mut at, mut field) = (place, ZERO, 0);
+        while let Some(rule) = query.parent_rule(slot) {
+            match rule {
+                SqlRule::Again(_) | SqlRule::AgainField | SqlRule::AgainTable => at.again += 1,
+                SqlRule::Outer(_) | SqlRule::OuterField => at.outer += 1,
+                SqlRule::NextField => field += 1,
+                _ => break,
+            }
+            let Some(up) = query.up(slot) else { break };
+            slot = up;
+        }
+        let scopes = query.scopes(slot);
+        let context = query.context(slot);
+        Next { query, place, slot, at, field, scopes, context }
+    }
+
+    pub(super) fn facts(&self) -> &SenseFacts {
+        self.query.facts
+    }
+
+    /// Returns the rule whose argument the value is, and the index of the argument.
+    pub(super) fn parent(&self) -> (Option<SqlRule>, usize) {
+        (self.query.parent_rule(self.slot), self.slot.argument)
+    }
+
+    fn table_makes_sense(&self, table: TableId) -> bool {
+        if let Some(SqlRule::AllOf | SqlRule::AgainTable) = self.query.parent_rule(self.place) {
+            return self.has_occurrence(table, self.at.again);
+        }
+        // A table is joined with itself only if that can mean something.
+        let from = self.query.list_of_place(self.place);
+        let earlier = from.map(|from| self.query.sources(from)).unwrap_or_default();
+        !earlier.contains(&Source::Table(table)) || self.facts().is_repeatable(table)
+    }
+
+    /// Returns whether the nearest list has a table more often than `again` times.
+    fn has_occurrence(&self, table: TableId, again: u32) -> bool {
+        let sources = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
+        sources.iter().filter(|source| **source == Source::Table(table)).count() > again as usize
+    }
+
+    fn rule_makes_sense(&self, rule: SqlRule) -> bool {
+        use SqlRule::*;
+        if !self.facts().knows(rule) {
+            return false;
+        }
+        match rule {
+            Select | Group | GroupHaving | Compute | Order | Top | OrderOutputs | TopOutputs | Limit | Set(_) => {
+                self.query_makes_sense(rule)
+            }
+            Join => self.query.has_where(self.slot),
+            Where | LeftJoin | AndKey | ThenBy | Descending | ThenByOutput | DescendingOutput | Offset => true,
+            Distinct => self.distinct_makes_sense(),
+            AndOutput => self.another_output_makes_sense(),
+            All | AllOf => self.star_makes_sense(rule),
+            AgainTable => {
+                let tables = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
+                tables.iter().any(|source| {
+                    matches!(source, Source::Table(table) if self.has_occurrence(*table, self.at.again + 1))
+                })
+            }
+            Again(class) => self.some_column(class, Occurrence { again: self.at.again + 1, ..self.at }),
+            Outer(class) => self.some_column(class, Occurrence { outer: self.at.outer + 1, ..self.at }),
+            Field | NextField if self.context.clause == Clause::OutputOrder => {
+                let width = self.context.select.map_or(0, |query| self.query.query_width(query));
+                self.field + usize::from(rule == NextField) < width
+            }
+            Field => self.field_makes_sense(self.field, self.at),
+            NextField => self.some_field(self.field + 1, self.at),
+            AgainField => self.some_field(0, Occurrence { again: self.at.again + 1, ..self.at }),
+            OuterField => self.some_field(0, Occurrence { outer: self.at.outer + 1, ..self.at }),
+            Null => matches!(self.parent().0, Some(Case | Call(_))),
+            Negate | Arithmetic(_) | Cast(_) | Call(_) | Case | Truth => self.computation_makes_sense(rule),
+            CountRows | Aggregate(_) => self.aggregate_makes_sense(rule),
+            Compare(..) | Between(_) | InList(_) | InQuery | Exists | IsNull | Like | Holds | And | Or | Not => {
+                self.condition_makes_sense(rule)
+            }
+            // `x IN ('a')` is `x = 'a'`.
+            AndElement | AndNumber | Pattern(_) => true,
+        }
+    }
+
+    fn query_makes_sense(&self, rule: SqlRule) -> bool {
+        use SqlRule::*;
+        match self.query.query_use(self.slot) {
+            QueryUse::Body => rule != Compute,
+            QueryUse::Root => true,
+            // The order of rows that are only counted, compared or joined means nothing.
+            QueryUse::Source | QueryUse::In(_) => !matches!(rule, Order | OrderOutputs | Compute),
+            QueryUse::Exists => rule == Select,
+            // One row is compared.
+            QueryUse::Compared(..) => matches!(rule, Select | Top | Limit) && self.context.clause != Clause::Keys,
+            QueryUse::Value => {
+                let is_operand = matches!(self.parent().0, Some(Arithmetic(_)));
+                let is_output = self.context.select.is_some_and(|select| self.query.rule(select) == Some(Compute));
+                (is_operand || is_output) && !self.context.in_aggregate && matches!(rule, Select | Top | Limit)
+            }
+        }
+    }
+
+    /// An aggregate of all rows is one row, which is distinct in any case.
+    fn distinct_makes_sense(&self) -> bool {
+        let Some(select) = self.context.select else { return false };
+        let in_set = matches!(
+            self.query.parent_rule(self.query.place(select)),
+            Some(SqlRule::Set(SetOperator::Union | SetOperator::Intersect | SetOperator::Except))
+        );
+        !in_set && !matches!(self.query.use_of_select(select), QueryUse::Exists)
+    }
+
+    fn another_output_makes_sense(&self) -> bool {
+        self.remaining_width().is_none_or(|width| width >= 2)
+    }
+
+    /// Returns the number of columns that the select must still have; none if it may have any number.
+    fn remaining_width(&self) -> Option<usize> {
+        let select = self.context.select?;
+        let wanted = self.query.wanted_width(select)?;
+        let written = self.query.output_nodes(select);
+        let written = written.iter().filter(|output| self.query.is_complete(**output));
+        Some(wanted.saturating_sub(written.map(|output| self.query.width(*output)).sum()))
+    }
+
+    fn star_makes_sense(&self, rule: SqlRule) -> bool {
+        let Some(select) = self.context.select else { return false };
+        let is_grouped = self.query.is_grouped(select);
+        let sources = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
+        let is_bare = !is_grouped && !self.query.has_aggregate_output(select);
+        match rule {
+            SqlRule::All => {
+                let width: usize = sources.iter().map(|source| self.query.source_width(*source)).sum();
+                !sources.is_empty()
+                    && is_bare
+                    && self.parent().0 != Some(SqlRule::AndOutput)
+                    && self.remaining_width().is_none_or(|wanted| wanted == width)
+            }
+            // Of a single table, all columns are `*`.
+            _ => sources.len() > 1 && is_bare && self.remaining_width().is_none(),
+        }
+    }
+
+    /// Returns whether some column of a class makes sense at an occurrence.
+    fn some_column(&self, class: ColumnClass, at: Occurrence) -> bool {
+        let schema = self.facts().schema();
+        let tables = self.scopes.iter().flat_map(|list| &list.sources).filter_map(|source| match source {
+            Source::Table(table) => Some(*table),
+            Source::Query(_) => None,
+        });
+        tables.into_iter().any(|table| {
+            let columns = (0..).zip(&schema.table(table).columns);
+            let of_class = columns.filter(|(_, column)| ColumnClass::of(column.ty) == class);
+            of_class.into_iter().any(|(column, _)| self.column_makes_sense(ColumnId { table, column }, at))
+        })
+    }
+
+    /// Returns whether some output of a query in `FROM` makes sense, from an index on.
+    fn some_field(&self, first: usize, at: Occurrence) -> bool {
+        let last = self.query.facts.schema().tables.iter().map(|table| table.columns.len()).sum::<usize>().max(16);
+        (first..last)
+            .take_while(|index| *index == 0 || self.query.bound_field(&self.scopes, *index - 1, at).is_some())
+            .any(|index| self.field_makes_sense(index, at))
+    }
+
+    fn column_makes_sense(&self, column: ColumnId, at: Occurrence) -> bool {
+        let value = self.query.bound_column(&self.scopes, column, at);
+        value.is_some_and(|value| self.value_makes_sense(value, at.outer > 0))
+    }
+
+    fn field_makes_sense(&self, index: usize, at: Occurrence) -> bool {
+        let value = self.query.bound_field(&self.scopes, index, at);
+        value.is_some_and(|value| self.value_makes_sense(value, at.outer > 0))
+    }
+
+    /// Returns whether a column, or an output of a query in `FROM`, makes sense as the next value.
+    fn value_makes_sense(&self, value: Value, is_skipping: bool) -> bool {
+        use SqlRule::*;
+        let is_outer = is_skipping || value.source.is_some_and(|source| source.list > 0);
+        if is_outer && !self.outer_makes_sense() {
+            return false;
+        }
+        if !is_outer && !self.context.in_aggregate && !self.bare_value_makes_sense() {
+            return false;
+        }
+        if self.query.is_ordered_side(self.slot) && !is_orderable(value.ty) {
+            return false;
+        }
+        let by_place = match self.parent() {
+            (Some(Compare(_, _)), 0) => !self.must_join(self.slot.parent) || self.is_joining_side(value),
+            (Some(Compare(..)), _) if self.must_join(self.slot.parent) => self.joins_with_left(value),
+            (Some(Between(_)), 1..) | (Some(InList(_)), 1..) | (Some(AndElement | AndNumber | Pattern(_)), _) => false,
+            (Some(Like), argument) => argument == 0 && value.ty != ColumnType::Number,
+            (Some(Holds), _) => value.column.is_some_and(|column| self.facts().is_flag(column)),
+            (Some(Negate | Arithmetic(_)), _) if !self.is_concatenation() => self.is_addable(value),
+            (Some(Aggregate(aggregate)), _) if aggregate.adds() => self.is_addable(value),
+            _ => true,
+        };
+        by_place && self.query.target(self.slot).is_none_or(|target| self.is_comparable(&target, value))
+    }
+
+    fn is_concatenation(&self) -> bool {
+        self.parent().0 == Some(SqlRule::Arithmetic(ArithmeticOperator::Concatenate))
+    }
+
+    /// Sums and means of text, of truth values and of dates mean nothing.
+    fn is_addable(&self, value: Value) -> bool {
+        match value.ty {
+            ColumnType::Number | ColumnType::Other => true,
+            ColumnType::Text | ColumnType::Boolean => false,
+            // A year is a number.
+            ColumnType::Time => value.column.is_some_and(|column| self.facts().range(column).is_some()),
+        }
+    }
+
+    /// A column of an enclosing query is compared with one of this query, and nothing else.
+    fn outer_makes_sense(&self) -> bool {
+        let left = |compare: NodeId| self.query.argument(compare, 0).map(|left| self.query.value(left));
+        match (self.parent(), self.slot.parent) {
+            ((Some(SqlRule::Compare(..)), 0), _) => {
+                matches!(self.context.clause, Clause::Where | Clause::On)
+            }
+            ((Some(SqlRule::Compare(..)), _), Some(compare)) => {
+                let is_inner = |value: Value| value.source.is_some_and(|source| source.list == 0);
+                matches!(self.context.clause, Clause::Where | Clause::On) && left(compare).is_some_and(is_inner)
+            }
+            _ => false,
+        }
+    }
+
+    /// A value of a single row has no place beside an aggregate of all rows, and none in `HAVING`.
+    fn bare_value_makes_sense(&self) -> bool {
+        match (self.context.clause, self.context.select) {
+            (Clause::Outputs, Some(select)) => {
+                self.query.is_grouped(select) || !self.query.has_aggregate_output(select)
+            }
+            (Clause::Having, _) => false,
+            _ => true,
+        }
+    }
+
+    fn computation_makes_sense(&self, rule: SqlRule) -> bool {
+        use SqlRule::*;
+        let ty = match rule {
+            Arithmetic(ArithmeticOperator::Concatenate) | Cast(CastType::Text) => ColumnType::Text,
+            Negate | Arithmetic(_) | Cast(_) => ColumnType::Number,
+            Call(function) => match function.result() {
+                ValueType::Number => ColumnType::Number,
+                ValueType::Text => ColumnType::Text,
+                ValueType::Any => ColumnType::Other,
+            },
+            _ => ColumnType::Other,
+        };
+        if self.query.is_ordered_side(self.slot) && !is_orderable(ty) {
+            return false;
+        }
+        let by_place = match self.parent().0 {
+            Some(Holds | IsNull | InQuery | AndElement | AndNumber | Pattern(_)) => false,
+            Some(Compare(..)) => !matches!(rule, Case | Truth) && !self.must_join(self.slot.parent),
+            Some(Aggregate(aggregate)) if aggregate.adds() => ty != ColumnType::Text,
+            Some(Arithmetic(_)) => ty != ColumnType::Text || self.is_concatenation(),
+            _ => self.context.clause != Clause::Keys || !matches!(rule, Negate | Arithmetic(_) | Truth),
+        };
+        let computed = Value::computed(ty);
+        by_place && self.query.target(self.slot).is_none_or(|target| self.is_comparable(&target, computed))
+    }
+
+    fn aggregate_makes_sense(&self, rule: SqlRule) -> bool {
+        use SqlRule::*;
+        let Some(select) = self.context.select else { return false };
+        let is_grouped = self.query.is_grouped(select);
+        let by_clause = match self.context.clause {
+            Clause::Outputs => {
+                is_grouped
+                    || !self.query.has_bare_output(select)
+                        && !self.query.is_sorted_or_distinct(select)
+                        && self.query.rule(select) != Some(Compute)
+            }
+            Clause::Having => true,
+            Clause::Order => is_grouped,
+            _ => false,
+        };
+        let is_count = matches!(rule, CountRows | Aggregate(self::Aggregate::Count | self::Aggregate::CountDistinct));
+        let by_place = match self.parent() {
+            (Some(IsNull | InQuery | Like | Holds | AndElement | AndNumber | Pattern(_)), _) => false,
+            // An aggregate is compared with a constant or a query, not with another aggregate.
+            (Some(Compare(..) | Between(_) | InList(_)), argument) => argument == 0,
+            _ => true,
+        };
+        let count = Value { origin: Origin::Count, ..Value::computed(ColumnType::Number) };
+        let is_wanted = |value| self.query.target(self.slot).is_none_or(|target| self.is_comparable(&target, value));
+        // That the column of another aggregate can be compared is decided when it is named.
+        !self.context.in_aggregate && by_clause && by_place && (!is_count || is_wanted(count))
+    }
+
+    fn condition_makes_sense(&self, rule: SqlRule) -> bool {
+        use SqlRule::*;
+        let unconnected = self.query.unconnected_sources(self.place);
+        let by_joins = match unconnected {
+            0 => true,
+            1 => matches!(rule, And | Compare(ComparisonOperator::Equal, _)),
+            _ => rule == And,
+        };
+        let by_clause = match self.context.clause {
+            Clause::Having => !matches!(rule, InQuery | IsNull | Like | Holds | Exists),
+            _ => true,
+        };
+        by_joins && by_clause
+    }
+
+    /// Returns whether the comparison must connect the sources of `FROM`.
+    fn must_join(&self, compare: Option<NodeId>) -> bool {
+        compare.is_some_and(|compare| self.query.unconnected_sources(self.query.place(compare)) == 1)
+    }
+
+    fn is_joining_side(&self, value: Value) -> bool {
+        value.source.is_some_and(|source| source.list == 0) && value.origin != Origin::Count
+    }
+
+    /// Returns whether a value is of a source that is not connected with that of the left side of the comparison.
+    fn joins_with_left(&self, value: Value) -> bool {
+        let Some(compare) = self.slot.parent else { return false };
+        let left = self.query.argument(compare, 0).map(|left| self.query.value(left));
+        let (Some(left), Some(right)) = (left.and_then(|left| left.source), value.source) else { return false };
+        let groups = self.query.connected_sources(self.query.place(compare));
+        right.list == 0 && groups.get(left.source) != groups.get(right.source)
+    }
+
+    /// Returns whether an action completes what an earlier part says: `a AND a`, `x = x`, `SELECT a, a`.
+    fn repeats(&self, leaf: Action) -> bool {
+        let query = &self.query;
+        let is_same = |node: NodeId, place: Place| {
+            let new = query.node_at(place).map(|node| query.actions(node)).into_iter().flatten();
+            query.actions(node).eq(new.chain([leaf]))
+        };
+        query.completed_by_leaf().into_iter().any(|place| {
+            query.earlier_siblings(place).into_iter().any(|sibling| is_same(sibling, place))
+        })
+    }
+}
+
+impl NextAction for Next<'_> {
+    fn makes_sense(&self, action: Action) -> bool {
+        let (makes_sense, is_leaf) = match self.query.step(action) {
+            Step::Table(table) => (self.table_makes_sense(table), true),
+            Step::Column(column) => (self.column_makes_sense(column, self.at), true),
+            Step::Literal(item) => (self.literal_makes_sense(item), true),
+            Step::Rule(rule) => {
+                let is_leaf = matches!(rule, SqlRule::All | SqlRule::Field | SqlRule::CountRows | SqlRule::Null);
+                (self.rule_makes_sense(rule), is_leaf)
+            }
+        };
+        makes_sense && self.list_makes_sense(action) && !(is_leaf && self.repeats(action))
+    }
+}
+
+impl Next<'_> {
+    /// `x IN ('a')` is `x = 'a'`, so that a list of values has two or more. An output is the last one only if the select
+    /// then has as many columns as it needs.
+    fn list_makes_sense(&self, action: Action) -> bool {
+        let step = self.query.step(action);
+        match self.query.parent_rule(self.place) {
+            Some(SqlRule::InList(_)) if self.place.argument == 1 => {
+                matches!(step, Step::Rule(SqlRule::AndElement | SqlRule::AndNumber))
+            }
+            _ if self.context.clause == Clause::Outputs && self.query.is_output_place(self.place) => {
+                let is_list = matches!(step, Step::Rule(SqlRule::AndOutput | SqlRule::Distinct));
+                let is_star = matches!(step, Step::Rule(SqlRule::All | SqlRule::AllOf));
+                let is_first = self.query.parent_rule(self.place) == Some(SqlRule::AndOutput) && self.place.argument == 0;
+                let wants_more = self.remaining_width().is_some_and(|width| width > 1);
+                is_list || is_star || is_first || !wants_more
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Returns whether `<` means something for values of a type. The order of free text does not.
+pub(super) fn is_orderable(ty: ColumnType) -> bool {
+    matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Other)
+}
