@@ -9,7 +9,7 @@ use crate::{Action, Derivation, Grammar, Program};
 /// The rules of a language about which programs make sense. They prune search only.
 pub trait Sense {
     /// Returns the judge of the actions that may come after these.
-    fn after<'s>(&'s self, grammar: &'s Grammar, actions: &[Action]) -> Box<dyn NextAction + 's>;
+    fn next_action<'s>(&'s self, grammar: &'s Grammar, actions: &[Action]) -> Box<dyn NextAction + 's>;
 
     /// Returns a text that is the same for programs that mean the same; none if a program makes no sense.
     ///
@@ -59,24 +59,19 @@ impl CompletionSearch<'_> {
         self.prefixes -= 1;
         let grammar = self.grammar;
         let allowed = grammar.allowed(expected);
-        let next = self.sense.after(grammar, &self.actions);
+        let next = self.sense.next_action(grammar, &self.actions);
         let length = |action: Action| {
             let arguments = grammar.arguments(action).iter();
             arguments.map(|&ty| grammar.shortest(ty).unwrap_or(usize::MAX)).fold(1, usize::saturating_add)
         };
-        let mut candidates: Vec<(usize, Action)> = allowed
-            .items
-            .iter()
-            .map(|&item| Action::Item(item))
-            .chain(allowed.rules.iter().map(|&rule| Action::Rule(rule)))
-            .filter(|&action| next.makes_sense(action))
-            .map(|action| (length(action), action))
-            .collect();
-        drop(next);
+        let items = allowed.items.iter().map(|&item| Action::Item(item));
+        let rules = allowed.rules.iter().map(|&rule| Action::Rule(rule));
+        let mut candidates: Vec<(usize, Action)> =
+            items.chain(rules).map(|action| (length(action), action)).collect();
         candidates.sort_by_key(|&(length, _)| length);
         for (_, action) in candidates {
             let mut longer = derivation.clone();
-            if longer.advance(grammar, action).is_err() {
+            if !next.makes_sense(action) || longer.advance(grammar, action).is_err() {
                 continue;
             }
             self.actions.push(action);

@@ -233,7 +233,7 @@ impl Search<'_> {
             };
             let all = offered.iter().zip(&*logs);
             if let Some(sense) = beam.question.sense() {
-                let next = sense.after(grammar, &hypothesis.actions);
+                let next = sense.next_action(grammar, &hypothesis.actions);
                 extensions.extend(all.filter(|(column, _)| next.makes_sense(scene.action(**column))).map(extension));
                 continue;
             }

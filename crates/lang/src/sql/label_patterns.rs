@@ -3,7 +3,8 @@
 use super::language::Sql;
 use super::literal::Literal;
 use super::operator::SetOperator;
-use super::query::{Expr, Output, Query, SourceKind};
+use super::pattern::Wildcards;
+use super::query::{Expr, Output, Query, Select, SourceKind};
 use super::rules::SqlRule;
 use super::schema::ColumnId;
 use super::scope::Scope;
@@ -22,6 +23,8 @@ pub struct LabelPatterns {
     pub repeated_tables: Vec<String>,
     /// Rules that few queries need.
     pub rules: Vec<String>,
+    /// Whether a query has columns beside the least or greatest value of all rows. SQLite takes them from the row that has it.
+    pub has_rows_of_extremes: bool,
 }
 
 /// What a constant is used for.
@@ -67,7 +70,7 @@ impl LabelPatterns {
         }
         query.visit_scoped(None, &mut |expr, scope| {
             for (literal, used) in constants(expr, scope) {
-                if !is_said(literal) {
+                if !is_said(&literal) {
                     add_new(&mut self.constants, [literal.to_string(), used.symbol(language)]);
                 }
             }
@@ -82,6 +85,7 @@ impl LabelPatterns {
         query.visit_queries(&mut |query| {
             rules_of_query(query).into_iter().for_each(&mut add_rule);
             for select in query.selects() {
+                self.has_rows_of_extremes |= is_row_of_extreme(select);
                 let tables: Vec<_> = select
                     .from
                     .iter()
@@ -101,6 +105,19 @@ impl LabelPatterns {
     }
 }
 
+/// Returns whether a select has columns beside the least or greatest value of all rows.
+fn is_row_of_extreme(select: &Select) -> bool {
+    let is_extreme = |output: &Output| {
+        matches!(output, Output::Expr(Expr::Aggregate(aggregate, _)) if matches!(aggregate.name(), "MIN" | "MAX"))
+    };
+    let is_column = |output: &Output| matches!(output, Output::Expr(Expr::Column(_)));
+    let outputs = &select.outputs;
+    select.group.is_empty()
+        && outputs.iter().filter(|output| is_extreme(output)).count() == 1
+        && outputs.len() > 1
+        && outputs.iter().all(|output| is_extreme(output) || is_column(output))
+}
+
 fn add_new<T: PartialEq>(list: &mut Vec<T>, element: T) {
     if !list.contains(&element) {
         list.push(element);
@@ -108,7 +125,7 @@ fn add_new<T: PartialEq>(list: &mut Vec<T>, element: T) {
 }
 
 /// Returns the literals directly inside an expression, with their uses.
-fn constants<'e>(expr: &'e Expr, scope: &Scope<'_>) -> Vec<(&'e Literal, ConstantUse)> {
+fn constants(expr: &Expr, scope: &Scope<'_>) -> Vec<(Literal, ConstantUse)> {
     let (used, operands): (ConstantUse, Vec<&Expr>) = match expr {
         Expr::Compare(_, sides) | Expr::Like(sides) => (use_with(&sides[0], scope), vec![&sides[1]]),
         Expr::Between(parts) => (use_with(&parts[0], scope), vec![&parts[1], &parts[2]]),
@@ -118,8 +135,10 @@ fn constants<'e>(expr: &'e Expr, scope: &Scope<'_>) -> Vec<(&'e Literal, Constan
         Expr::Case(parts) => (ConstantUse::Computed, vec![&parts[1], &parts[2]]),
         _ => return vec![],
     };
-    let literal = |operand: &'e Expr| match operand {
-        Expr::Literal(literal) => Some((literal, used)),
+    let literal = |operand: &Expr| match (expr, Wildcards::split(operand), operand) {
+        // A program points to what is between the percent signs.
+        (Expr::Like(_), Some((_, inside)), _) => Some((inside, used)),
+        (_, _, Expr::Literal(literal)) => Some((literal.clone(), used)),
         _ => None,
     };
     operands.into_iter().filter_map(literal).collect()

@@ -100,7 +100,8 @@ impl Collection {
             .iter()
             .map(|&column| {
                 let name = quoted(&table.columns[column as usize].name, '"');
-                let number = format!("CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END");
+                // Every number comes before every text.
+                let number = format!("CASE WHEN {name} < '' THEN {name} END");
                 format!("min({number}), max({number})")
             })
             .collect();

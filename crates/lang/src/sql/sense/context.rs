@@ -177,6 +177,16 @@ impl PartialQuery<'_> {
             .any(|(node, _)| matches!(self.rule(node), Some(SqlRule::CountRows | SqlRule::Aggregate(_))))
     }
 
+    /// Returns whether the only aggregate in the outputs of a select is the least or greatest value of all rows.
+    pub(super) fn has_extreme_output(&self, select: NodeId) -> bool {
+        let is_extreme = |rule| matches!(rule, SqlRule::Aggregate(Aggregate::Min | Aggregate::Max));
+        let mut aggregates = self
+            .nodes_of_outputs(select)
+            .filter_map(|(node, _)| self.rule(node))
+            .filter(|rule| matches!(rule, SqlRule::CountRows | SqlRule::Aggregate(_)));
+        aggregates.next().is_some_and(is_extreme) && aggregates.next().is_none()
+    }
+
     /// Returns whether an output of a select has a value of a single row, as far as they were written.
     pub(super) fn has_bare_output(&self, select: NodeId) -> bool {
         self.nodes_of_outputs(select).any(|(node, context)| {

@@ -31,6 +31,8 @@ pub(crate) struct SenseFacts {
     constants: FxHashSet<(String, ConstantUse)>,
     /// Tables that may be in a `FROM` list more than once.
     repeatable: FxHashSet<TableId>,
+    /// Whether labels have columns beside the least or greatest value of all rows.
+    pub(super) has_rows_of_extremes: bool,
     /// The rare rules that labels have; none if labels are not known.
     rules: Option<FxHashSet<SqlRule>>,
 }
@@ -61,6 +63,7 @@ impl SenseFacts {
             joins: pairs.flat_map(|(left, right)| [(left, right), (right, left)]).collect(),
             constants: uses.collect(),
             repeatable,
+            has_rows_of_extremes: labels.has_rows_of_extremes,
             rules: facts.labels.as_ref().map(|labels| labels.rules.iter().filter_map(rule).collect()),
             language: language.clone(),
         })

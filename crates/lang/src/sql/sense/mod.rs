@@ -36,7 +36,7 @@ use next::Next;
 
 
 impl Sense for SqlEnvironment {
-    fn after<'s>(&'s self, grammar: &'s Grammar, actions: &[Action]) -> Box<dyn NextAction + 's> {
+    fn next_action<'s>(&'s self, grammar: &'s Grammar, actions: &[Action]) -> Box<dyn NextAction + 's> {
         match self.sense_facts() {
             Some(facts) => Box::new(Next::new(self, facts, grammar, actions)),
             None => Box::new(Anything),

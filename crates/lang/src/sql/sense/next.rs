@@ -1,15 +1,17 @@
 //! The rules about the next action of a partial program, by what the action is.
 
-use super::context::{Clause, Context, QueryUse};
+use super::context::{Clause, Context, QueryUse, Target};
 use super::facts::SenseFacts;
 use super::partial::{NodeId, Origin, PartialQuery, Place, Scopes, Source, Step, Value, ZERO};
 use crate::sql::environment::SqlEnvironment;
 use crate::sql::function::{Aggregate, ValueType};
-use crate::sql::operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOperator};
+use crate::sql::operator::{ArithmeticOperator, CastType, ComparisonOperator};
 use crate::sql::rules::{ColumnClass, SqlRule};
 use crate::sql::schema::{ColumnId, ColumnType, TableId};
 use crate::sql::scope::Occurrence;
 use crate::{Action, Grammar, NextAction};
+use smallvec::SmallVec;
+use std::cell::OnceCell;
 
 /// The judge of the next action.
 pub(super) struct Next<'a> {
@@ -25,7 +27,24 @@ pub(super) struct Next<'a> {
     field: usize,
     pub(super) scopes: Scopes,
     pub(super) context: Context,
+    cache: Cache,
 }
+
+/// What depends on the place only and is asked for many actions.
+#[derive(Default)]
+struct Cache {
+    target: OnceCell<Option<Target>>,
+    has_aggregate_output: OnceCell<bool>,
+    has_bare_output: OnceCell<bool>,
+    remaining_width: OnceCell<Option<usize>>,
+    unconnected: OnceCell<usize>,
+    must_join: OnceCell<bool>,
+    connected: OnceCell<SmallVec<[usize; 4]>>,
+    repeatable: OnceCell<RepeatablePlaces>,
+}
+
+/// The places that a leaf would complete, each with the earlier parts that it must differ from.
+type RepeatablePlaces = SmallVec<[(Place, NodeId); 4]>;
 
 impl<'a> Next<'a> {
     pub(super) fn new(
@@ -49,7 +68,17 @@ impl<'a> Next<'a> {
         }
         let scopes = query.scopes(slot);
         let context = query.context(slot);
-        Next { query, place, slot, at, field, scopes, context }
+        Next { query, place, slot, at, field, scopes, context, cache: Cache::default() }
+    }
+
+    /// Returns what the value is compared with.
+    pub(super) fn target(&self) -> Option<Target> {
+        *self.cache.target.get_or_init(|| self.query.target(self.slot))
+    }
+
+    /// Returns whether an output of a select that was written has an aggregate.
+    fn has_aggregate_output(&self, select: NodeId) -> bool {
+        *self.cache.has_aggregate_output.get_or_init(|| self.query.has_aggregate_output(select))
     }
 
     pub(super) fn facts(&self) -> &SenseFacts {
@@ -127,23 +156,18 @@ impl<'a> Next<'a> {
             QueryUse::Source | QueryUse::In(_) => !matches!(rule, Order | OrderOutputs | Compute),
             QueryUse::Exists => rule == Select,
             // One row is compared.
-            QueryUse::Compared(..) => matches!(rule, Select | Top | Limit) && self.context.clause != Clause::Keys,
+            QueryUse::Compared(..) => matches!(rule, Select | Top | Limit) && !self.must_join(self.slot.parent),
             QueryUse::Value => {
-                let is_operand = matches!(self.parent().0, Some(Arithmetic(_)));
-                let is_output = self.context.select.is_some_and(|select| self.query.rule(select) == Some(Compute));
-                (is_operand || is_output) && !self.context.in_aggregate && matches!(rule, Select | Top | Limit)
+                let is_computed = self.context.select.is_some_and(|select| self.query.rule(select) == Some(Compute));
+                is_computed && !self.context.in_aggregate && matches!(rule, Select | Top | Limit)
             }
         }
     }
 
-    /// An aggregate of all rows is one row, which is distinct in any case.
+    /// Whether there are rows does not depend on duplicates.
     fn distinct_makes_sense(&self) -> bool {
-        let Some(select) = self.context.select else { return false };
-        let in_set = matches!(
-            self.query.parent_rule(self.query.place(select)),
-            Some(SqlRule::Set(SetOperator::Union | SetOperator::Intersect | SetOperator::Except))
-        );
-        !in_set && !matches!(self.query.use_of_select(select), QueryUse::Exists)
+        let select = self.context.select;
+        select.is_some_and(|select| !matches!(self.query.use_of_select(select), QueryUse::Exists))
     }
 
     fn another_output_makes_sense(&self) -> bool {
@@ -152,18 +176,20 @@ impl<'a> Next<'a> {
 
     /// Returns the number of columns that the select must still have; none if it may have any number.
     fn remaining_width(&self) -> Option<usize> {
-        let select = self.context.select?;
-        let wanted = self.query.wanted_width(select)?;
-        let written = self.query.output_nodes(select);
-        let written = written.iter().filter(|output| self.query.is_complete(**output));
-        Some(wanted.saturating_sub(written.map(|output| self.query.width(*output)).sum()))
+        *self.cache.remaining_width.get_or_init(|| {
+            let select = self.context.select?;
+            let wanted = self.query.wanted_width(select)?;
+            let written = self.query.output_nodes(select);
+            let written = written.iter().filter(|output| self.query.is_complete(**output));
+            Some(wanted.saturating_sub(written.map(|output| self.query.width(*output)).sum()))
+        })
     }
 
     fn star_makes_sense(&self, rule: SqlRule) -> bool {
         let Some(select) = self.context.select else { return false };
         let is_grouped = self.query.is_grouped(select);
         let sources = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
-        let is_bare = !is_grouped && !self.query.has_aggregate_output(select);
+        let is_bare = !is_grouped && !self.has_aggregate_output(select);
         match rule {
             SqlRule::All => {
                 let width: usize = sources.iter().map(|source| self.query.source_width(*source)).sum();
@@ -228,15 +254,25 @@ impl<'a> Next<'a> {
             (Some(Between(_)), 1..) | (Some(InList(_)), 1..) | (Some(AndElement | AndNumber | Pattern(_)), _) => false,
             (Some(Like), argument) => argument == 0 && value.ty != ColumnType::Number,
             (Some(Holds), _) => value.column.is_some_and(|column| self.facts().is_flag(column)),
-            (Some(Negate | Arithmetic(_)), _) if !self.is_concatenation() => self.is_addable(value),
+            (Some(Negate | Arithmetic(_)), _) if !self.is_concatenation() => {
+                self.is_addable(value) && !value.column.is_some_and(|column| self.facts().is_key(column))
+            }
+            // The mean of dates is a year; their sum is nothing.
+            (Some(Aggregate(self::Aggregate::Avg)), _) if value.ty == ColumnType::Time => true,
             (Some(Aggregate(aggregate)), _) if aggregate.adds() => self.is_addable(value),
             _ => true,
         };
-        by_place && self.query.target(self.slot).is_none_or(|target| self.is_comparable(&target, value))
+        by_place && self.target().is_none_or(|target| self.is_comparable(&target, value))
     }
 
     fn is_concatenation(&self) -> bool {
         self.parent().0 == Some(SqlRule::Arithmetic(ArithmeticOperator::Concatenate))
+    }
+
+    /// Returns whether the parent is arithmetic inside arithmetic.
+    fn is_nested_twice(&self) -> bool {
+        let outer = self.query.up(self.slot).and_then(|up| self.query.parent_rule(up));
+        matches!(outer, Some(SqlRule::Arithmetic(_)))
     }
 
     /// Sums and means of text, of truth values and of dates mean nothing.
@@ -268,7 +304,9 @@ impl<'a> Next<'a> {
     fn bare_value_makes_sense(&self) -> bool {
         match (self.context.clause, self.context.select) {
             (Clause::Outputs, Some(select)) => {
-                self.query.is_grouped(select) || !self.query.has_aggregate_output(select)
+                self.query.is_grouped(select)
+                    || !self.has_aggregate_output(select)
+                    || self.facts().has_rows_of_extremes && self.query.has_extreme_output(select)
             }
             (Clause::Having, _) => false,
             _ => true,
@@ -294,11 +332,11 @@ impl<'a> Next<'a> {
             Some(Holds | IsNull | InQuery | AndElement | AndNumber | Pattern(_)) => false,
             Some(Compare(..)) => !matches!(rule, Case | Truth) && !self.must_join(self.slot.parent),
             Some(Aggregate(aggregate)) if aggregate.adds() => ty != ColumnType::Text,
-            Some(Arithmetic(_)) => ty != ColumnType::Text || self.is_concatenation(),
+            Some(Arithmetic(_)) => (ty != ColumnType::Text || self.is_concatenation()) && !self.is_nested_twice(),
             _ => self.context.clause != Clause::Keys || !matches!(rule, Negate | Arithmetic(_) | Truth),
         };
         let computed = Value::computed(ty);
-        by_place && self.query.target(self.slot).is_none_or(|target| self.is_comparable(&target, computed))
+        by_place && self.target().is_none_or(|target| self.is_comparable(&target, computed))
     }
 
     fn aggregate_makes_sense(&self, rule: SqlRule) -> bool {
@@ -308,7 +346,7 @@ impl<'a> Next<'a> {
         let by_clause = match self.context.clause {
             Clause::Outputs => {
                 is_grouped
-                    || !self.query.has_bare_output(select)
+                    || self.is_beside_nothing_or_extreme(rule, select)
                         && !self.query.is_sorted_or_distinct(select)
                         && self.query.rule(select) != Some(Compute)
             }
@@ -324,15 +362,26 @@ impl<'a> Next<'a> {
             _ => true,
         };
         let count = Value { origin: Origin::Count, ..Value::computed(ColumnType::Number) };
-        let is_wanted = |value| self.query.target(self.slot).is_none_or(|target| self.is_comparable(&target, value));
+        let is_wanted = |value| self.target().is_none_or(|target| self.is_comparable(&target, value));
         // That the column of another aggregate can be compared is decided when it is named.
         !self.context.in_aggregate && by_clause && by_place && (!is_count || is_wanted(count))
     }
 
+    /// Returns whether an aggregate of all rows has no value of a single row beside it, or is the extreme that says which row
+    /// that is.
+    fn is_beside_nothing_or_extreme(&self, rule: SqlRule, select: NodeId) -> bool {
+        let has_bare_output =
+            *self.cache.has_bare_output.get_or_init(|| self.query.has_bare_output(select));
+        let is_extreme = matches!(rule, SqlRule::Aggregate(Aggregate::Min | Aggregate::Max));
+        match self.facts().has_rows_of_extremes {
+            true if has_bare_output => is_extreme && !self.has_aggregate_output(select),
+            _ => !has_bare_output,
+        }
+    }
+
     fn condition_makes_sense(&self, rule: SqlRule) -> bool {
         use SqlRule::*;
-        let unconnected = self.query.unconnected_sources(self.place);
-        let by_joins = match unconnected {
+        let by_joins = match *self.cache.unconnected.get_or_init(|| self.query.unconnected_sources(self.place)) {
             0 => true,
             1 => matches!(rule, And | Compare(ComparisonOperator::Equal, _)),
             _ => rule == And,
@@ -345,8 +394,10 @@ impl<'a> Next<'a> {
     }
 
     /// Returns whether the comparison must connect the sources of `FROM`.
-    fn must_join(&self, compare: Option<NodeId>) -> bool {
-        compare.is_some_and(|compare| self.query.unconnected_sources(self.query.place(compare)) == 1)
+    pub(super) fn must_join(&self, compare: Option<NodeId>) -> bool {
+        *self.cache.must_join.get_or_init(|| {
+            compare.is_some_and(|compare| self.query.unconnected_sources(self.query.place(compare)) == 1)
+        })
     }
 
     fn is_joining_side(&self, value: Value) -> bool {
@@ -358,20 +409,51 @@ impl<'a> Next<'a> {
         let Some(compare) = self.slot.parent else { return false };
         let left = self.query.argument(compare, 0).map(|left| self.query.value(left));
         let (Some(left), Some(right)) = (left.and_then(|left| left.source), value.source) else { return false };
-        let groups = self.query.connected_sources(self.query.place(compare));
+        let groups = self.cache.connected.get_or_init(|| self.query.connected_sources(self.query.place(compare)));
         right.list == 0 && groups.get(left.source) != groups.get(right.source)
     }
 
-    /// Returns whether an action completes what an earlier part says: `a AND a`, `x = x`, `SELECT a, a`.
+    /// Returns whether an action completes what an earlier part says, or contradicts: `a AND a`, `a = b AND b = a`,
+    /// `a = 1 AND a = 2`, `x = x`, `SELECT a, a`.
     fn repeats(&self, leaf: Action) -> bool {
         let query = &self.query;
-        let is_same = |node: NodeId, place: Place| {
+        let is_same = |part: NodeId, place: Place| {
             let new = query.node_at(place).map(|node| query.actions(node)).into_iter().flatten();
-            query.actions(node).eq(new.chain([leaf]))
+            query.actions(part).eq(new.chain([leaf])) || self.is_mirrored_or_contradicted(part, place, leaf)
         };
-        query.completed_by_leaf().into_iter().any(|place| {
-            query.earlier_siblings(place).into_iter().any(|sibling| is_same(sibling, place))
-        })
+        let places = self.cache.repeatable.get_or_init(|| {
+            let places = query.completed_by_leaf().into_iter();
+            places.flat_map(|place| query.earlier_siblings(place).into_iter().map(move |part| (place, part))).collect()
+        });
+        places.iter().any(|&(place, part)| is_same(part, place))
+    }
+}
+
+impl Next<'_> {
+    /// Returns whether a comparison that a leaf completes has the sides of an earlier one exchanged, or says that another
+    /// constant is equal to the same value.
+    fn is_mirrored_or_contradicted(&self, part: NodeId, place: Place, leaf: Action) -> bool {
+        let query = &self.query;
+        let Some(new) = query.node_at(place) else { return false };
+        let (Some(SqlRule::Compare(operator, _)), Some(SqlRule::Compare(other, _))) = (query.rule(new), query.rule(part))
+        else {
+            return false;
+        };
+        let sides = [query.argument(new, 0), query.argument(part, 0), query.argument(part, 1)];
+        let [Some(left), Some(part_left), Some(part_right)] = sides else { return false };
+        let is_same = |one: NodeId, other: NodeId| query.actions(one).eq(query.actions(other));
+        let right = query.argument(new, 1).map(|right| query.actions(right)).into_iter().flatten().chain([leaf]);
+        let is_mirrored =
+            other == operator.flipped() && is_same(left, part_right) && query.actions(part_left).eq(right);
+        let is_constant = |step| matches!(step, Step::Literal(_));
+        let is_contradicted = operator == ComparisonOperator::Equal
+            && other == operator
+            && query.parent_rule(place) == Some(SqlRule::And)
+            && is_constant(query.step(leaf))
+            && query.argument(new, 1).is_none()
+            && is_constant(query.step_of(part_right))
+            && is_same(left, part_left);
+        is_mirrored || is_contradicted
     }
 }
 

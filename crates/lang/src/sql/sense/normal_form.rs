@@ -4,7 +4,7 @@
 //! matter, and neither does what cannot change the rows.
 
 use crate::sql::literal::Literal;
-use crate::sql::operator::ComparisonOperator;
+use crate::sql::operator::{ComparisonOperator, SetOperator};
 use crate::sql::query::{ColumnRef, Expr, FromSource, Output, Query, Select, SortBy, SourceKind};
 
 /// Returns the normal form of a query.
@@ -20,6 +20,10 @@ fn normalise(query: &mut Query, is_set: bool) {
     if is_set && is_plain {
         query.order.clear();
         query.first.distinct &= !query.first.group.is_empty();
+    }
+    // Set operators other than `UNION ALL` remove duplicates.
+    if query.rest.iter().all(|(operator, _)| *operator != SetOperator::UnionAll) && !query.rest.is_empty() {
+        selects(query).for_each(|select| select.distinct = false);
     }
     sort_sources(query);
     for select in selects(query) {

@@ -61,8 +61,8 @@ impl Next<'_> {
         let is_said_or_used = |used| literal.is_said || self.is_used(item, used);
         match self.parent() {
             (Some(Compare(..) | Between(_) | AndElement | AndNumber), _) => {
-                let Some(target) = self.query.target(self.slot) else { return false };
-                self.constant_makes_sense(&target, item, literal) && self.is_upper_bound(literal)
+                let Some(target) = self.target() else { return false };
+                !self.must_join(self.slot.parent) && self.constant_makes_sense(&target, item, literal) && self.is_upper_bound(literal)
             }
             (Some(Arithmetic(_)), argument) => {
                 let first = self.slot.parent.and_then(|parent| self.query.argument(parent, 0));
@@ -71,8 +71,8 @@ impl Next<'_> {
                 literal.number.is_some() && !is_second_constant && is_said_or_used(ConstantUse::Computed)
             }
             (Some(Call(_) | Case), _) => is_said_or_used(ConstantUse::Computed),
-            // Without a percent sign, `LIKE` is `=`.
-            (Some(Like), 1) => literal.has_wildcard && (literal.is_said || self.is_used_with_left(item)),
+            // Without a percent sign, `LIKE` is `=`, but for case.
+            (Some(Like), 1) => literal.has_wildcard && literal.is_said || self.is_used_with_left(item),
             (Some(Pattern(_)), _) => {
                 literal.is_said || self.query.up(self.slot).is_some_and(|_| self.is_used_in_pattern(item))
             }
