@@ -119,8 +119,13 @@ impl Search<'_> {
 
     fn start_beam<'q>(&self, index: usize, question: &'q Question, row: u32) -> Beam<'q> {
         let partial = PartialProgram::new(question.grammar(self.context.scene));
-        let empty =
-            Hypothesis { partial, actions: vec![], completion: vec![], log_probability: 0.0, parent_row: row };
+        let empty = Hypothesis {
+            partial,
+            actions: vec![],
+            completion: vec![],
+            log_probability: 0.0,
+            parent_row: row,
+        };
         Beam { index, question, hypotheses: vec![empty], finished: vec![], meanings: FxHashSet::default() }
     }
 
@@ -207,7 +212,13 @@ impl Search<'_> {
             }
         }
         let parent_row = (first_row + extension.hypothesis) as u32;
-        Some(Hypothesis { partial, actions, completion, log_probability: extension.log_probability, parent_row })
+        Some(Hypothesis {
+            partial,
+            actions,
+            completion,
+            log_probability: extension.log_probability,
+            parent_row,
+        })
     }
 
     /// Returns the extensions of a beam's hypotheses, the most probable on top.
@@ -234,7 +245,9 @@ impl Search<'_> {
             let all = offered.iter().zip(&*logs);
             if let Some(sense) = beam.question.sense() {
                 let next = sense.next_action(grammar, &hypothesis.actions);
-                extensions.extend(all.filter(|(column, _)| next.makes_sense(scene.action(**column))).map(extension));
+                extensions.extend(
+                    all.filter(|(column, _)| next.makes_sense(scene.action(**column))).map(extension),
+                );
                 continue;
             }
             let place = partial.place();

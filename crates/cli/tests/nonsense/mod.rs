@@ -65,8 +65,15 @@ impl Inspector {
             }
         }
         let keys = closure(keys);
-        let mut inspector =
-            Inspector { connection, schema, texts, ranges, joinable: keys.clone(), keys, has_rows_of_extremes: false };
+        let mut inspector = Inspector {
+            connection,
+            schema,
+            texts,
+            ranges,
+            joinable: keys.clone(),
+            keys,
+            has_rows_of_extremes: false,
+        };
         for label in labels {
             inspector.has_rows_of_extremes |= label.selects().any(is_row_of_extreme);
             let mut pairs = Vec::new();
@@ -85,7 +92,11 @@ impl Inspector {
             entry.0 += 1;
         };
         if let Err(error) = self.connection.prepare(text) {
-            add(if error.to_string().contains("no such column") { "unbound names" } else { "refused by SQLite" });
+            add(if error.to_string().contains("no such column") {
+                "unbound names"
+            } else {
+                "refused by SQLite"
+            });
         }
         match check(text, &self.schema) {
             Err(_) => add("refused by the check"),
@@ -125,10 +136,15 @@ impl Inspector {
         let has_star = outputs.len() < select.outputs.len();
         let aggregates = outputs.iter().filter(|output| has_aggregate(output)).count();
         let is_bare = has_star || outputs.iter().any(|output| has_bare_column(output));
-        if select.group.is_empty() && aggregates > 0 && is_bare && !(self.has_rows_of_extremes && is_row_of_extreme(select)) {
+        if select.group.is_empty()
+            && aggregates > 0
+            && is_bare
+            && !(self.has_rows_of_extremes && is_row_of_extreme(select))
+        {
             add("columns beside a lone aggregate");
         }
-        let sorts = query.order.iter().any(|key| matches!(&key.by, SortBy::Expr(expr) if has_aggregate(expr)));
+        let sorts =
+            query.order.iter().any(|key| matches!(&key.by, SortBy::Expr(expr) if has_aggregate(expr)));
         if select.group.is_empty() && sorts {
             add("sorted by an aggregate without groups");
         }
@@ -197,11 +213,14 @@ impl Inspector {
             Literal::Number(number) => {
                 let number: f64 = number.parse().unwrap();
                 let ty = self.schema.column(column).ty;
-                let Some([least, greatest]) = self.ranges.get(&column).filter(|_| ty != ColumnType::Other) else {
+                let Some([least, greatest]) = self.ranges.get(&column).filter(|_| ty != ColumnType::Other)
+                else {
                     // Numbers in quotes, or none at all.
                     return ty != ColumnType::Text;
                 };
-                let margin = if by_order { greatest - least } else { 0.0 };
+                // A number that is compared by order may be as far away as the values are from each other, or by half.
+                let far = (greatest - least).max(greatest.abs() / 2.0).max(least.abs() / 2.0);
+                let margin = if by_order { far } else { 0.0 };
                 (least - margin..=greatest + margin).contains(&number)
             }
         }
@@ -236,6 +255,7 @@ impl Inspector {
     /// Returns the columns that the selects of a query return, or whose least or greatest value they return.
     fn first_outputs(&self, query: &Query, lists: &[&[FromSource]]) -> Vec<ColumnId> {
         let column = |select: &Select| match select.outputs.first()? {
+            Output::Expr(Expr::Aggregate(aggregate, _)) if aggregate.name() == "COUNT" => None,
             Output::Expr(Expr::Aggregate(_, argument)) => self.column(argument, &inside(&select.from, lists)),
             Output::Expr(expr) => self.column(expr, &inside(&select.from, lists)),
             _ => None,
@@ -328,7 +348,9 @@ fn is_connected(select: &Select) -> bool {
         });
     }
     for _ in 0..select.from.len() {
-        reached.extend(pairs.iter().filter(|(from, _)| reached.contains(from)).map(|pair| pair.1).collect::<Vec<_>>());
+        reached.extend(
+            pairs.iter().filter(|(from, _)| reached.contains(from)).map(|pair| pair.1).collect::<Vec<_>>(),
+        );
     }
     reached.len() >= select.from.len()
 }

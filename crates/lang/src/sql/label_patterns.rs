@@ -107,9 +107,7 @@ impl LabelPatterns {
 
 /// Returns whether a select has columns beside the least or greatest value of all rows.
 fn is_row_of_extreme(select: &Select) -> bool {
-    let is_extreme = |output: &Output| {
-        matches!(output, Output::Expr(Expr::Aggregate(aggregate, _)) if matches!(aggregate.name(), "MIN" | "MAX"))
-    };
+    let is_extreme = |output: &Output| matches!(output, Output::Expr(Expr::Aggregate(aggregate, _)) if matches!(aggregate.name(), "MIN" | "MAX"));
     let is_column = |output: &Output| matches!(output, Output::Expr(Expr::Column(_)));
     let outputs = &select.outputs;
     select.group.is_empty()
@@ -147,7 +145,9 @@ fn constants(expr: &Expr, scope: &Scope<'_>) -> Vec<(Literal, ConstantUse)> {
 /// Returns what a constant is used for if it is compared with an expression.
 fn use_with(left: &Expr, scope: &Scope<'_>) -> ConstantUse {
     match left {
-        Expr::Column(column) => scope.schema_column(*column).map_or(ConstantUse::Computed, ConstantUse::Column),
+        Expr::Column(column) => {
+            scope.schema_column(*column).map_or(ConstantUse::Computed, ConstantUse::Column)
+        }
         Expr::CountRows => ConstantUse::Count,
         Expr::Aggregate(aggregate, argument) => match (aggregate.name(), &**argument) {
             ("COUNT", _) => ConstantUse::Count,

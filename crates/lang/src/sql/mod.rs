@@ -71,5 +71,5 @@ pub use literal::{Literal, LiteralKind};
 pub use operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOperator};
 pub use query::{ColumnRef, Expr, FromSource, Limit, Output, Query, Select, SortBy, SortKey, SourceKind};
 pub use reader::Quotes;
-pub use sense::SearchFacts;
 pub use schema::{Column, ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};
+pub use sense::SearchFacts;

@@ -104,10 +104,7 @@ pub(crate) fn open_world(config: &Config, examples: &[Example]) -> Result<Box<dy
 }
 
 /// Opens the world that a model was trained for, with the constants, patterns and phrases of its record.
-pub(crate) fn reopen_world(
-    config: &Config,
-    grammar: &GrammarRecord,
-) -> Result<Box<dyn World>, TaskError> {
+pub(crate) fn reopen_world(config: &Config, grammar: &GrammarRecord) -> Result<Box<dyn World>, TaskError> {
     let Config { data, search, .. } = config;
     match data.dataset {
         Dataset::Overnight => Ok(Box::new(knowledge_world(data, &grammar.phrases())?)),

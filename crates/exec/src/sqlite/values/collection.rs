@@ -90,9 +90,13 @@ impl Collection {
     /// values, because a column has more numbers than the index keeps.
     fn add_ranges(&mut self, session: &Session, schema: &Schema, id: TableId) {
         let table = schema.table(id);
-        let has_numbers = |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
-        let columns: Vec<u32> =
-            (0..).zip(&table.columns).filter(|(_, column)| has_numbers(column.ty)).map(|(index, _)| index).collect();
+        let has_numbers =
+            |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
+        let columns: Vec<u32> = (0..)
+            .zip(&table.columns)
+            .filter(|(_, column)| has_numbers(column.ty))
+            .map(|(index, _)| index)
+            .collect();
         if columns.is_empty() {
             return;
         }

@@ -68,11 +68,15 @@ impl PartialQuery<'_> {
         let mut at = place;
         while let Some(parent) = at.parent {
             let clause = match (self.rule(parent), at.argument) {
-                (Some(Select | Group | GroupHaving), 0) | (Some(Where | LeftJoin), 0) | (Some(Join), _) => Clause::From,
+                (Some(Select | Group | GroupHaving), 0) | (Some(Where | LeftJoin), 0) | (Some(Join), _) => {
+                    Clause::From
+                }
                 (Some(LeftJoin), 1) => Clause::From,
                 (Some(LeftJoin), _) => Clause::On,
                 (Some(Where), _) => Clause::Where,
-                (Some(Select), _) | (Some(Group), 2) | (Some(GroupHaving), 3) | (Some(Compute), _) => Clause::Outputs,
+                (Some(Select), _) | (Some(Group), 2) | (Some(GroupHaving), 3) | (Some(Compute), _) => {
+                    Clause::Outputs
+                }
                 (Some(Group | GroupHaving), 1) => Clause::Keys,
                 (Some(GroupHaving), _) => Clause::Having,
                 (Some(Order | Top), 1) => Clause::Order,
@@ -99,7 +103,9 @@ impl PartialQuery<'_> {
     fn select_above(&self, node: NodeId) -> Option<NodeId> {
         let mut node = node;
         loop {
-            if let Some(SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving | SqlRule::Compute) = self.rule(node) {
+            if let Some(SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving | SqlRule::Compute) =
+                self.rule(node)
+            {
                 return Some(node);
             }
             node = self.place(node).parent?;
@@ -113,9 +119,8 @@ impl PartialQuery<'_> {
         let left = || self.argument(parent, 0).unwrap_or(parent);
         match (self.rule(parent), place.argument) {
             (Some(Order | Top | OrderOutputs | TopOutputs | Limit), 0) | (Some(Set(_)), _) => QueryUse::Body,
-            (Some(Select | Group | GroupHaving | Where | Join | LeftJoin), 0) | (Some(Join | LeftJoin), 1) => {
-                QueryUse::Source
-            }
+            (Some(Select | Group | GroupHaving | Where | Join | LeftJoin), 0)
+            | (Some(Join | LeftJoin), 1) => QueryUse::Source,
             (Some(Compare(operator, _)), 1) => QueryUse::Compared(left(), operator),
             (Some(InQuery), 1) => QueryUse::In(left()),
             (Some(Exists), _) => QueryUse::Exists,
@@ -179,11 +184,15 @@ impl PartialQuery<'_> {
 
     /// Returns whether the only aggregate in the outputs of a select is the least or greatest value of all rows.
     pub(super) fn has_extreme_output(&self, select: NodeId) -> bool {
-        let is_extreme = |rule| matches!(rule, SqlRule::Aggregate(Aggregate::Min | Aggregate::Max));
+        let is_extreme = |node| {
+            let is_extreme =
+                matches!(self.rule(node), Some(SqlRule::Aggregate(Aggregate::Min | Aggregate::Max)));
+            is_extreme && self.is_output_place(self.place(node))
+        };
         let mut aggregates = self
             .nodes_of_outputs(select)
-            .filter_map(|(node, _)| self.rule(node))
-            .filter(|rule| matches!(rule, SqlRule::CountRows | SqlRule::Aggregate(_)));
+            .map(|(node, _)| node)
+            .filter(|&node| matches!(self.rule(node), Some(SqlRule::CountRows | SqlRule::Aggregate(_))));
         aggregates.next().is_some_and(is_extreme) && aggregates.next().is_none()
     }
 
@@ -192,7 +201,9 @@ impl PartialQuery<'_> {
         self.nodes_of_outputs(select).any(|(node, context)| {
             let is_value = match self.step_of(node) {
                 super::partial::Step::Column(_) => true,
-                super::partial::Step::Rule(rule) => matches!(rule, SqlRule::All | SqlRule::AllOf | SqlRule::Field),
+                super::partial::Step::Rule(rule) => {
+                    matches!(rule, SqlRule::All | SqlRule::AllOf | SqlRule::Field)
+                }
                 _ => false,
             };
             is_value && !context.in_aggregate
@@ -231,7 +242,9 @@ impl PartialQuery<'_> {
             Some(Target { left: self.value(node?), operator, is_in_query })
         };
         match (self.rule(parent)?, place.argument) {
-            (SqlRule::Aggregate(aggregate), _) if aggregate.adds() || matches!(aggregate, self::Aggregate::Min | self::Aggregate::Max) => {
+            (SqlRule::Aggregate(aggregate), _)
+                if aggregate.adds() || matches!(aggregate, self::Aggregate::Min | self::Aggregate::Max) =>
+            {
                 self.target(self.place(parent))
             }
             (Compare(operator, _), 1) => target(self.argument(parent, 0), operator, false),
@@ -255,6 +268,20 @@ impl PartialQuery<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether a condition at a place is inside `NOT`.
+    pub(super) fn is_negated(&self, place: Place) -> bool {
+        let mut at = place;
+        while let Some(rule @ (SqlRule::And | SqlRule::Or | SqlRule::Not)) = self.parent_rule(at)
+            && let Some(up) = self.up(at)
+        {
+            if rule == SqlRule::Not {
+                return true;
+            }
+            at = up;
+        }
+        false
     }
 
     /// Returns the first action of the `FROM` list that a source at a place belongs to; none if the source is the first.
@@ -313,7 +340,9 @@ impl PartialQuery<'_> {
         let count = self.sources(from).len();
         let mut groups: SmallVec<[usize; 4]> = (0..count).collect();
         for node in from..self.len() {
-            if !matches!(self.rule(node), Some(SqlRule::Compare(ComparisonOperator::Equal, _))) || !self.is_complete(node) {
+            if !matches!(self.rule(node), Some(SqlRule::Compare(ComparisonOperator::Equal, _)))
+                || !self.is_complete(node)
+            {
                 continue;
             }
             let sides = [0, 1].map(|side| self.argument(node, side).map(|side| self.value(side)));

@@ -1,11 +1,11 @@
 //! What the rules of sense know about a database and its labels.
 
 use crate::sql::environment::SqlEnvironment;
+use crate::sql::label_patterns::{ConstantUse, LabelPatterns};
 use crate::sql::language::Sql;
 use crate::sql::rules::SqlRule;
 use crate::sql::schema::{ColumnId, ColumnType, Schema, TableId};
 use crate::sql::symbols::Meaning;
-use crate::sql::label_patterns::{ConstantUse, LabelPatterns};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub(crate) struct SenseFacts {
     key_groups: FxHashMap<ColumnId, ColumnId>,
     /// Pairs of columns that labels compare, both ways.
     joins: FxHashSet<(ColumnId, ColumnId)>,
+    /// Pairs of tables with columns that keys or labels connect, both ways.
+    joinable_tables: FxHashSet<(TableId, TableId)>,
     /// Uses of constants in labels whose questions do not say them.
     constants: FxHashSet<(String, ConstantUse)>,
     /// Tables that may be in a `FROM` list more than once.
@@ -52,15 +54,25 @@ impl SenseFacts {
         let pairs = labels.joins.iter().filter_map(|[left, right]| Some((column(left)?, column(right)?)));
         let signatures = &language.rules.signatures;
         let rule = |name: &String| signatures.find_rule(name).map(|id| language.rules.rule(id));
-        let uses = labels.constants.iter().filter_map(|[literal, used]| {
-            Some((literal.clone(), ConstantUse::from_symbol(used, column)?))
-        });
+        let uses = labels
+            .constants
+            .iter()
+            .filter_map(|[literal, used]| Some((literal.clone(), ConstantUse::from_symbol(used, column)?)));
         let mut repeatable: FxHashSet<TableId> = labels.repeated_tables.iter().filter_map(table).collect();
         repeatable.extend(tables_with_several_keys(schema));
+        let key_groups = key_groups(schema);
+        let joins: FxHashSet<(ColumnId, ColumnId)> =
+            pairs.flat_map(|(left, right)| [(left, right), (right, left)]).collect();
+        let of_keys = key_groups.iter().flat_map(|(left, group)| {
+            let same = key_groups.iter().filter(move |(_, other)| *other == group);
+            same.map(move |(right, _)| (left.table, right.table))
+        });
+        let of_labels = joins.iter().map(|(left, right)| (left.table, right.table));
         Arc::new(SenseFacts {
             ranges: facts.ranges.iter().copied().collect(),
-            key_groups: key_groups(schema),
-            joins: pairs.flat_map(|(left, right)| [(left, right), (right, left)]).collect(),
+            joinable_tables: of_keys.chain(of_labels).collect(),
+            key_groups,
+            joins,
             constants: uses.collect(),
             repeatable,
             has_rows_of_extremes: labels.has_rows_of_extremes,
@@ -77,6 +89,17 @@ impl SenseFacts {
     pub(super) fn are_joinable(&self, left: ColumnId, right: ColumnId) -> bool {
         let group = |column: &ColumnId| self.key_groups.get(column).copied().unwrap_or(*column);
         group(&left) == group(&right) || self.joins.contains(&(left, right))
+    }
+
+    /// Returns whether two tables have columns that can be joined. The two may be the same table.
+    pub(super) fn are_joinable_tables(&self, left: TableId, right: TableId) -> bool {
+        self.joinable_tables.contains(&(left, right)) || left == right && self.is_repeatable(left)
+    }
+
+    /// Returns whether a table has a column that can be joined with a column.
+    pub(super) fn has_joinable_column(&self, table: TableId, column: ColumnId) -> bool {
+        let count = self.schema().table(table).columns.len() as u32;
+        (0..count).any(|index| self.are_joinable(column, ColumnId { table, column: index }))
     }
 
     /// Returns whether a column identifies rows: it is part of a primary key, or of a key between tables.

@@ -9,21 +9,23 @@
 //! | arity | a query as a value with several outputs, selects of a compound with different numbers of outputs | `next` |
 //! | aggregates | `SUM(COUNT(*))`, aggregates in `WHERE` and `GROUP BY`, sums of text, truth values and dates | `next` |
 //! | one row or many | a column beside an aggregate without `GROUP BY`, and such a row sorted or made distinct | `next` |
-//! | joins along keys | columns that are equal although neither a key nor a label connects them; a table that nothing connects | `next`, `operands` |
+//! | joins along keys | columns that are equal although neither a key nor a label connects them; a table that nothing connects | `joins`, `operands` |
 //! | order | `<` for free text; `ORDER BY` in a query whose rows are only compared, counted or joined | `next` |
 //! | constants | a text that the column does not hold, a number far from what it holds, one that neither the question nor the pattern of a label calls for | `operands` |
 //! | limits | `LIMIT` with a number that the question does not say as a count, except for 1 of sorted rows | `operands` |
-//! | no repetition | `x = x`, `a AND a`, `SELECT a, a` | `next`, `finished` |
+//! | no repetition | `x = x`, `a AND a`, `SELECT a, a`, `a = 1 AND a = 2`, `a OR NOT a` | `repetition`, `finished` |
 //! | one spelling | `x IN ('a')`, which is `x = 'a'`; of queries with the same normal form, all but the most probable | `next`, `normal_form` |
 //! | rare rules | functions, `CASE`, outer joins and the like, unless a label has them | `facts` |
 
 mod context;
 mod facts;
 mod finished;
+mod joins;
 mod next;
 mod normal_form;
 mod operands;
 mod partial;
+mod repetition;
 #[cfg(test)]
 mod tests;
 
@@ -33,7 +35,6 @@ pub(super) use facts::SenseFacts;
 use super::environment::SqlEnvironment;
 use crate::{Action, Grammar, NextAction, Program, Sense};
 use next::Next;
-
 
 impl Sense for SqlEnvironment {
     fn next_action<'s>(&'s self, grammar: &'s Grammar, actions: &[Action]) -> Box<dyn NextAction + 's> {

@@ -27,24 +27,24 @@ pub(super) struct Next<'a> {
     field: usize,
     pub(super) scopes: Scopes,
     pub(super) context: Context,
-    cache: Cache,
+    pub(super) cache: Cache,
 }
 
 /// What depends on the place only and is asked for many actions.
 #[derive(Default)]
-struct Cache {
+pub(super) struct Cache {
     target: OnceCell<Option<Target>>,
     has_aggregate_output: OnceCell<bool>,
     has_bare_output: OnceCell<bool>,
     remaining_width: OnceCell<Option<usize>>,
     unconnected: OnceCell<usize>,
-    must_join: OnceCell<bool>,
-    connected: OnceCell<SmallVec<[usize; 4]>>,
-    repeatable: OnceCell<RepeatablePlaces>,
+    pub(super) must_join: OnceCell<bool>,
+    pub(super) connected: OnceCell<SmallVec<[usize; 4]>>,
+    pub(super) repeatable: OnceCell<RepeatablePlaces>,
 }
 
 /// The places that a leaf would complete, each with the earlier parts that it must differ from.
-type RepeatablePlaces = SmallVec<[(Place, NodeId); 4]>;
+pub(super) type RepeatablePlaces = SmallVec<[(Place, NodeId); 4]>;
 
 impl<'a> Next<'a> {
     pub(super) fn new(
@@ -97,7 +97,14 @@ impl<'a> Next<'a> {
         // A table is joined with itself only if that can mean something.
         let from = self.query.list_of_place(self.place);
         let earlier = from.map(|from| self.query.sources(from)).unwrap_or_default();
-        !earlier.contains(&Source::Table(table)) || self.facts().is_repeatable(table)
+        let is_new = !earlier.contains(&Source::Table(table)) || self.facts().is_repeatable(table);
+        let is_last = !matches!(
+            (self.query.parent_rule(self.place), self.place.argument),
+            (Some(SqlRule::Join | SqlRule::LeftJoin), 0)
+        );
+        let mut sources = earlier;
+        sources.push(Source::Table(table));
+        is_new && (!is_last || self.sources_make_sense(&sources))
     }
 
     /// Returns whether the nearest list has a table more often than `again` times.
@@ -112,11 +119,12 @@ impl<'a> Next<'a> {
             return false;
         }
         match rule {
-            Select | Group | GroupHaving | Compute | Order | Top | OrderOutputs | TopOutputs | Limit | Set(_) => {
-                self.query_makes_sense(rule)
-            }
+            Select | Group | GroupHaving | Compute | Order | Top | OrderOutputs | TopOutputs | Limit
+            | Set(_) => self.query_makes_sense(rule),
             Join => self.query.has_where(self.slot),
-            Where | LeftJoin | AndKey | ThenBy | Descending | ThenByOutput | DescendingOutput | Offset => true,
+            Where | LeftJoin | AndKey | ThenBy | Descending | ThenByOutput | DescendingOutput | Offset => {
+                true
+            }
             Distinct => self.distinct_makes_sense(),
             AndOutput => self.another_output_makes_sense(),
             All | AllOf => self.star_makes_sense(rule),
@@ -139,9 +147,8 @@ impl<'a> Next<'a> {
             Null => matches!(self.parent().0, Some(Case | Call(_))),
             Negate | Arithmetic(_) | Cast(_) | Call(_) | Case | Truth => self.computation_makes_sense(rule),
             CountRows | Aggregate(_) => self.aggregate_makes_sense(rule),
-            Compare(..) | Between(_) | InList(_) | InQuery | Exists | IsNull | Like | Holds | And | Or | Not => {
-                self.condition_makes_sense(rule)
-            }
+            Compare(..) | Between(_) | InList(_) | InQuery | Exists | IsNull | Like | Holds | And | Or
+            | Not => self.condition_makes_sense(rule),
             // `x IN ('a')` is `x = 'a'`.
             AndElement | AndNumber | Pattern(_) => true,
         }
@@ -156,9 +163,12 @@ impl<'a> Next<'a> {
             QueryUse::Source | QueryUse::In(_) => !matches!(rule, Order | OrderOutputs | Compute),
             QueryUse::Exists => rule == Select,
             // One row is compared.
-            QueryUse::Compared(..) => matches!(rule, Select | Top | Limit) && !self.must_join(self.slot.parent),
+            QueryUse::Compared(..) => {
+                matches!(rule, Select | Top | Limit) && !self.must_join(self.slot.parent)
+            }
             QueryUse::Value => {
-                let is_computed = self.context.select.is_some_and(|select| self.query.rule(select) == Some(Compute));
+                let is_computed =
+                    self.context.select.is_some_and(|select| self.query.rule(select) == Some(Compute));
                 is_computed && !self.context.in_aggregate && matches!(rule, Select | Top | Limit)
             }
         }
@@ -219,7 +229,8 @@ impl<'a> Next<'a> {
 
     /// Returns whether some output of a query in `FROM` makes sense, from an index on.
     fn some_field(&self, first: usize, at: Occurrence) -> bool {
-        let last = self.query.facts.schema().tables.iter().map(|table| table.columns.len()).sum::<usize>().max(16);
+        let last =
+            self.query.facts.schema().tables.iter().map(|table| table.columns.len()).sum::<usize>().max(16);
         (first..last)
             .take_while(|index| *index == 0 || self.query.bound_field(&self.scopes, *index - 1, at).is_some())
             .any(|index| self.field_makes_sense(index, at))
@@ -251,7 +262,9 @@ impl<'a> Next<'a> {
         let by_place = match self.parent() {
             (Some(Compare(_, _)), 0) => !self.must_join(self.slot.parent) || self.is_joining_side(value),
             (Some(Compare(..)), _) if self.must_join(self.slot.parent) => self.joins_with_left(value),
-            (Some(Between(_)), 1..) | (Some(InList(_)), 1..) | (Some(AndElement | AndNumber | Pattern(_)), _) => false,
+            (Some(Between(_)), 1..)
+            | (Some(InList(_)), 1..)
+            | (Some(AndElement | AndNumber | Pattern(_)), _) => false,
             (Some(Like), argument) => argument == 0 && value.ty != ColumnType::Number,
             (Some(Holds), _) => value.column.is_some_and(|column| self.facts().is_flag(column)),
             (Some(Negate | Arithmetic(_)), _) if !self.is_concatenation() => {
@@ -294,7 +307,8 @@ impl<'a> Next<'a> {
             }
             ((Some(SqlRule::Compare(..)), _), Some(compare)) => {
                 let is_inner = |value: Value| value.source.is_some_and(|source| source.list == 0);
-                matches!(self.context.clause, Clause::Where | Clause::On) && left(compare).is_some_and(is_inner)
+                matches!(self.context.clause, Clause::Where | Clause::On)
+                    && left(compare).is_some_and(is_inner)
             }
             _ => false,
         }
@@ -306,7 +320,9 @@ impl<'a> Next<'a> {
             (Clause::Outputs, Some(select)) => {
                 self.query.is_grouped(select)
                     || !self.has_aggregate_output(select)
-                    || self.facts().has_rows_of_extremes && self.query.has_extreme_output(select)
+                    || self.facts().has_rows_of_extremes
+                        && self.query.is_output_place(self.slot)
+                        && self.query.has_extreme_output(select)
             }
             (Clause::Having, _) => false,
             _ => true,
@@ -332,7 +348,9 @@ impl<'a> Next<'a> {
             Some(Holds | IsNull | InQuery | AndElement | AndNumber | Pattern(_)) => false,
             Some(Compare(..)) => !matches!(rule, Case | Truth) && !self.must_join(self.slot.parent),
             Some(Aggregate(aggregate)) if aggregate.adds() => ty != ColumnType::Text,
-            Some(Arithmetic(_)) => (ty != ColumnType::Text || self.is_concatenation()) && !self.is_nested_twice(),
+            Some(Arithmetic(_)) => {
+                (ty != ColumnType::Text || self.is_concatenation()) && !self.is_nested_twice()
+            }
             _ => self.context.clause != Clause::Keys || !matches!(rule, Negate | Arithmetic(_) | Truth),
         };
         let computed = Value::computed(ty);
@@ -354,7 +372,8 @@ impl<'a> Next<'a> {
             Clause::Order => is_grouped,
             _ => false,
         };
-        let is_count = matches!(rule, CountRows | Aggregate(self::Aggregate::Count | self::Aggregate::CountDistinct));
+        let is_count =
+            matches!(rule, CountRows | Aggregate(self::Aggregate::Count | self::Aggregate::CountDistinct));
         let by_place = match self.parent() {
             (Some(IsNull | InQuery | Like | Holds | AndElement | AndNumber | Pattern(_)), _) => false,
             // An aggregate is compared with a constant or a query, not with another aggregate.
@@ -362,98 +381,39 @@ impl<'a> Next<'a> {
             _ => true,
         };
         let count = Value { origin: Origin::Count, ..Value::computed(ColumnType::Number) };
+        let is_set = matches!(self.query.use_of_select(select), QueryUse::In(_));
         let is_wanted = |value| self.target().is_none_or(|target| self.is_comparable(&target, value));
         // That the column of another aggregate can be compared is decided when it is named.
-        !self.context.in_aggregate && by_clause && by_place && (!is_count || is_wanted(count))
+        !self.context.in_aggregate && by_clause && by_place && (!is_count || is_wanted(count) && !is_set)
     }
 
     /// Returns whether an aggregate of all rows has no value of a single row beside it, or is the extreme that says which row
     /// that is.
     fn is_beside_nothing_or_extreme(&self, rule: SqlRule, select: NodeId) -> bool {
-        let has_bare_output =
-            *self.cache.has_bare_output.get_or_init(|| self.query.has_bare_output(select));
+        let has_bare_output = *self.cache.has_bare_output.get_or_init(|| self.query.has_bare_output(select));
         let is_extreme = matches!(rule, SqlRule::Aggregate(Aggregate::Min | Aggregate::Max));
         match self.facts().has_rows_of_extremes {
-            true if has_bare_output => is_extreme && !self.has_aggregate_output(select),
+            true if has_bare_output => {
+                is_extreme && self.query.is_output_place(self.slot) && !self.has_aggregate_output(select)
+            }
             _ => !has_bare_output,
         }
     }
 
     fn condition_makes_sense(&self, rule: SqlRule) -> bool {
         use SqlRule::*;
-        let by_joins = match *self.cache.unconnected.get_or_init(|| self.query.unconnected_sources(self.place)) {
-            0 => true,
-            1 => matches!(rule, And | Compare(ComparisonOperator::Equal, _)),
-            _ => rule == And,
-        };
+        let by_joins =
+            match *self.cache.unconnected.get_or_init(|| self.query.unconnected_sources(self.place)) {
+                0 => true,
+                1 => matches!(rule, And | Compare(ComparisonOperator::Equal, _)),
+                _ => rule == And,
+            };
         let by_clause = match self.context.clause {
             Clause::Having => !matches!(rule, InQuery | IsNull | Like | Holds | Exists),
             _ => true,
         };
-        by_joins && by_clause
-    }
-
-    /// Returns whether the comparison must connect the sources of `FROM`.
-    pub(super) fn must_join(&self, compare: Option<NodeId>) -> bool {
-        *self.cache.must_join.get_or_init(|| {
-            compare.is_some_and(|compare| self.query.unconnected_sources(self.query.place(compare)) == 1)
-        })
-    }
-
-    fn is_joining_side(&self, value: Value) -> bool {
-        value.source.is_some_and(|source| source.list == 0) && value.origin != Origin::Count
-    }
-
-    /// Returns whether a value is of a source that is not connected with that of the left side of the comparison.
-    fn joins_with_left(&self, value: Value) -> bool {
-        let Some(compare) = self.slot.parent else { return false };
-        let left = self.query.argument(compare, 0).map(|left| self.query.value(left));
-        let (Some(left), Some(right)) = (left.and_then(|left| left.source), value.source) else { return false };
-        let groups = self.cache.connected.get_or_init(|| self.query.connected_sources(self.query.place(compare)));
-        right.list == 0 && groups.get(left.source) != groups.get(right.source)
-    }
-
-    /// Returns whether an action completes what an earlier part says, or contradicts: `a AND a`, `a = b AND b = a`,
-    /// `a = 1 AND a = 2`, `x = x`, `SELECT a, a`.
-    fn repeats(&self, leaf: Action) -> bool {
-        let query = &self.query;
-        let is_same = |part: NodeId, place: Place| {
-            let new = query.node_at(place).map(|node| query.actions(node)).into_iter().flatten();
-            query.actions(part).eq(new.chain([leaf])) || self.is_mirrored_or_contradicted(part, place, leaf)
-        };
-        let places = self.cache.repeatable.get_or_init(|| {
-            let places = query.completed_by_leaf().into_iter();
-            places.flat_map(|place| query.earlier_siblings(place).into_iter().map(move |part| (place, part))).collect()
-        });
-        places.iter().any(|&(place, part)| is_same(part, place))
-    }
-}
-
-impl Next<'_> {
-    /// Returns whether a comparison that a leaf completes has the sides of an earlier one exchanged, or says that another
-    /// constant is equal to the same value.
-    fn is_mirrored_or_contradicted(&self, part: NodeId, place: Place, leaf: Action) -> bool {
-        let query = &self.query;
-        let Some(new) = query.node_at(place) else { return false };
-        let (Some(SqlRule::Compare(operator, _)), Some(SqlRule::Compare(other, _))) = (query.rule(new), query.rule(part))
-        else {
-            return false;
-        };
-        let sides = [query.argument(new, 0), query.argument(part, 0), query.argument(part, 1)];
-        let [Some(left), Some(part_left), Some(part_right)] = sides else { return false };
-        let is_same = |one: NodeId, other: NodeId| query.actions(one).eq(query.actions(other));
-        let right = query.argument(new, 1).map(|right| query.actions(right)).into_iter().flatten().chain([leaf]);
-        let is_mirrored =
-            other == operator.flipped() && is_same(left, part_right) && query.actions(part_left).eq(right);
-        let is_constant = |step| matches!(step, Step::Literal(_));
-        let is_contradicted = operator == ComparisonOperator::Equal
-            && other == operator
-            && query.parent_rule(place) == Some(SqlRule::And)
-            && is_constant(query.step(leaf))
-            && query.argument(new, 1).is_none()
-            && is_constant(query.step_of(part_right))
-            && is_same(left, part_left);
-        is_mirrored || is_contradicted
+        // Two negations are none.
+        by_joins && by_clause && (rule != Not || !self.query.is_negated(self.place))
     }
 }
 
@@ -464,7 +424,8 @@ impl NextAction for Next<'_> {
             Step::Column(column) => (self.column_makes_sense(column, self.at), true),
             Step::Literal(item) => (self.literal_makes_sense(item), true),
             Step::Rule(rule) => {
-                let is_leaf = matches!(rule, SqlRule::All | SqlRule::Field | SqlRule::CountRows | SqlRule::Null);
+                let is_leaf =
+                    matches!(rule, SqlRule::All | SqlRule::Field | SqlRule::CountRows | SqlRule::Null);
                 (self.rule_makes_sense(rule), is_leaf)
             }
         };
@@ -484,7 +445,8 @@ impl Next<'_> {
             _ if self.context.clause == Clause::Outputs && self.query.is_output_place(self.place) => {
                 let is_list = matches!(step, Step::Rule(SqlRule::AndOutput | SqlRule::Distinct));
                 let is_star = matches!(step, Step::Rule(SqlRule::All | SqlRule::AllOf));
-                let is_first = self.query.parent_rule(self.place) == Some(SqlRule::AndOutput) && self.place.argument == 0;
+                let is_first = self.query.parent_rule(self.place) == Some(SqlRule::AndOutput)
+                    && self.place.argument == 0;
                 let wants_more = self.remaining_width().is_some_and(|width| width > 1);
                 is_list || is_star || is_first || !wants_more
             }

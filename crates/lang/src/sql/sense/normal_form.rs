@@ -61,18 +61,24 @@ fn normalise_expr(expr: &mut Expr) {
             normalise_expr(expr);
         }
         Expr::InList(left, list) => {
-            let equal = |element: Expr| Expr::Compare(ComparisonOperator::Equal, Box::new([(**left).clone(), element]));
+            let equal = |element: Expr| {
+                Expr::Compare(ComparisonOperator::Equal, Box::new([(**left).clone(), element]))
+            };
             *expr = Expr::Or(std::mem::take(list).into_iter().map(equal).collect());
             normalise_expr(expr);
         }
-        Expr::And(parts) => *parts = sorted(parts, |part| match part {
-            Expr::And(parts) => Ok(parts),
-            other => Err(other),
-        }),
-        Expr::Or(parts) => *parts = sorted(parts, |part| match part {
-            Expr::Or(parts) => Ok(parts),
-            other => Err(other),
-        }),
+        Expr::And(parts) => {
+            *parts = sorted(parts, |part| match part {
+                Expr::And(parts) => Ok(parts),
+                other => Err(other),
+            })
+        }
+        Expr::Or(parts) => {
+            *parts = sorted(parts, |part| match part {
+                Expr::Or(parts) => Ok(parts),
+                other => Err(other),
+            })
+        }
         _ => {}
     }
 }
@@ -194,7 +200,9 @@ fn children(expr: &mut Expr) -> Vec<&mut Expr> {
         | Expr::IsNull(inner)
         | Expr::Not(inner)
         | Expr::InQuery(inner, _) => vec![inner],
-        Expr::Arithmetic(_, sides) | Expr::Compare(_, sides) | Expr::Like(sides) => sides.iter_mut().collect(),
+        Expr::Arithmetic(_, sides) | Expr::Compare(_, sides) | Expr::Like(sides) => {
+            sides.iter_mut().collect()
+        }
         Expr::Case(parts) | Expr::Between(parts) => parts.iter_mut().collect(),
         Expr::InList(left, list) => std::iter::once(&mut **left).chain(list).collect(),
         Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => parts.iter_mut().collect(),

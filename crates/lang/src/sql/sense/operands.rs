@@ -12,6 +12,12 @@ use crate::sql::operator::ComparisonOperator;
 use crate::sql::rules::SqlRule;
 use crate::sql::schema::{ColumnId, ColumnType};
 
+/// Returns how far from the values of a column a number may be that they are compared with by order. What is longer than all
+/// may be asked for; a year is no score.
+fn margin([least, greatest]: [f64; 2]) -> f64 {
+    (greatest - least).max(least.abs().max(greatest.abs()) / 2.0)
+}
+
 impl Next<'_> {
     /// Returns whether a value may be compared with what it would be compared with here.
     ///
@@ -35,14 +41,15 @@ impl Next<'_> {
         }
         if self.facts().are_joinable(left_column, right_column) {
             // Two occurrences of a table with the same key are the same row.
-            let is_same_row = !is_in_query && left_column == right_column && self.facts().is_whole_key(left_column);
+            let is_same_row =
+                !is_in_query && left_column == right_column && self.facts().is_whole_key(left_column);
             return by_order || !(is_same_row && operator == ComparisonOperator::Equal);
         }
         by_order && !is_in_query && left.ty == right.ty && !self.is_key(left) && !self.is_key(right)
     }
 
     /// Returns whether a value may be compared with a number of rows.
-    fn is_countable(&self, value: Value) -> bool {
+    pub(super) fn is_countable(&self, value: Value) -> bool {
         let is_number = matches!(value.ty, ColumnType::Number | ColumnType::Other);
         value.origin == Origin::Count || is_number && !self.is_key(value)
     }
@@ -62,12 +69,14 @@ impl Next<'_> {
         match self.parent() {
             (Some(Compare(..) | Between(_) | AndElement | AndNumber), _) => {
                 let Some(target) = self.target() else { return false };
-                !self.must_join(self.slot.parent) && self.constant_makes_sense(&target, item, literal) && self.is_upper_bound(literal)
+                !self.must_join(self.slot.parent)
+                    && self.constant_makes_sense(&target, item, literal)
+                    && self.is_upper_bound(literal)
             }
             (Some(Arithmetic(_)), argument) => {
                 let first = self.slot.parent.and_then(|parent| self.query.argument(parent, 0));
-                let is_second_constant =
-                    argument == 1 && first.is_some_and(|first| matches!(self.query.step_of(first), Step::Literal(_)));
+                let is_second_constant = argument == 1
+                    && first.is_some_and(|first| matches!(self.query.step_of(first), Step::Literal(_)));
                 literal.number.is_some() && !is_second_constant && is_said_or_used(ConstantUse::Computed)
             }
             (Some(Call(_) | Case), _) => is_said_or_used(ConstantUse::Computed),
@@ -138,11 +147,13 @@ impl Next<'_> {
         match (left.origin, left.column) {
             (Origin::Count, _) => {
                 let is_count = literal.number.is_some_and(|number| number.fract() == 0.0 && number >= 0.0);
-                is_count && (literal.is_said || literal.is_zero_or_one() || self.is_used(item, ConstantUse::Count))
+                is_count
+                    && (literal.is_said || literal.is_zero_or_one() || self.is_used(item, ConstantUse::Count))
             }
             (Origin::Column | Origin::Extreme | Origin::Mean, Some(column)) => {
                 let is_flag = literal.is_zero_or_one() && self.facts().is_flag(column);
-                let is_called_for = literal.is_said || is_flag || self.is_used(item, ConstantUse::Column(column));
+                let is_called_for =
+                    literal.is_said || is_flag || self.is_used(item, ConstantUse::Column(column));
                 is_called_for && self.column_may_hold(column, item, literal, by_order)
             }
             _ => {
@@ -153,7 +164,13 @@ impl Next<'_> {
     }
 
     /// Returns whether a column may hold a constant, or a value near it if it is compared by order.
-    fn column_may_hold(&self, column: ColumnId, item: ItemId, literal: LiteralMeaning, by_order: bool) -> bool {
+    fn column_may_hold(
+        &self,
+        column: ColumnId,
+        item: ItemId,
+        literal: LiteralMeaning,
+        by_order: bool,
+    ) -> bool {
         let ty = self.facts().schema().column(column).ty;
         let range = self.facts().range(column);
         match (literal.kind, literal.number) {
@@ -161,8 +178,7 @@ impl Next<'_> {
                 (ColumnType::Text, _) | (ColumnType::Time, None) => false,
                 (ColumnType::Boolean, _) => literal.is_zero_or_one() && !by_order,
                 (_, Some([least, greatest])) => {
-                    // What is longer than all may be asked for; what is of another kind may not.
-                    let margin = if by_order { greatest - least } else { 0.0 };
+                    let margin = if by_order { margin([least, greatest]) } else { 0.0 };
                     (least - margin..=greatest + margin).contains(&number)
                 }
                 (_, None) => true,

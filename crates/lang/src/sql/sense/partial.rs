@@ -141,8 +141,7 @@ impl<'a> PartialQuery<'a> {
         let arguments = grammar.arguments(action).len();
         let step = self.step(action);
         self.nodes.push(TreeNode { step, action, place, end: None, open: arguments });
-        self.open
-            .extend((0..arguments).rev().map(|argument| Place { parent: Some(node), argument }));
+        self.open.extend((0..arguments).rev().map(|argument| Place { parent: Some(node), argument }));
         let mut complete = (arguments == 0).then_some(node);
         while let Some(node) = complete {
             self.nodes[node].end = Some(self.nodes.len());
@@ -310,7 +309,9 @@ impl<'a> PartialQuery<'a> {
         let mut node = query;
         loop {
             match self.rule(node)? {
-                SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving | SqlRule::Compute => return Some(node),
+                SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving | SqlRule::Compute => {
+                    return Some(node);
+                }
                 _ => node = self.argument(node, 0)?,
             }
         }
@@ -377,7 +378,9 @@ impl<'a> PartialQuery<'a> {
             Source::Table(table) => {
                 let columns = &self.facts.schema().table(table).columns;
                 (0..columns.len() as u32)
-                    .map(|column| Some(Value { source: None, ..self.column_value(ColumnId { table, column }) }))
+                    .map(|column| {
+                        Some(Value { source: None, ..self.column_value(ColumnId { table, column }) })
+                    })
                     .collect()
             }
         }
@@ -393,7 +396,8 @@ impl<'a> PartialQuery<'a> {
         }
         let Step::Table(table) = self.nodes[node].step else { return None };
         let scopes = self.scopes(self.nodes[output].place);
-        let mut same = scopes.first()?.sources.iter().enumerate().filter(|(_, s)| **s == Source::Table(table));
+        let mut same =
+            scopes.first()?.sources.iter().enumerate().filter(|(_, s)| **s == Source::Table(table));
         same.nth(again).map(|(index, _)| index)
     }
 
@@ -452,7 +456,8 @@ impl<'a> PartialQuery<'a> {
         let argument = || self.argument(node, 0).map_or(Value::UNKNOWN, |argument| self.value(argument));
         let rule = match self.nodes[node].step {
             Step::Column(column) => {
-                return self.bound_column(&self.scopes(self.nodes[node].place), column, ZERO)
+                return self
+                    .bound_column(&self.scopes(self.nodes[node].place), column, ZERO)
                     .unwrap_or(Value::UNKNOWN);
             }
             Step::Literal(item) => {
@@ -486,7 +491,9 @@ impl<'a> PartialQuery<'a> {
             SqlRule::Arithmetic(ArithmeticOperator::Concatenate) | SqlRule::Cast(CastType::Text) => {
                 Value::computed(ColumnType::Text)
             }
-            SqlRule::Negate | SqlRule::Arithmetic(_) | SqlRule::Cast(_) => Value::computed(ColumnType::Number),
+            SqlRule::Negate | SqlRule::Arithmetic(_) | SqlRule::Cast(_) => {
+                Value::computed(ColumnType::Number)
+            }
             SqlRule::Call(function) => Value::of_type(function.result()),
             SqlRule::Select
             | SqlRule::Group

@@ -1,8 +1,8 @@
 //! Each rule with queries that it leaves out, and like ones that it does not.
 
 use crate::sql::{
-    Column, ColumnId, ColumnType, ForeignKey, LabelPatterns, Literal, Schema, SearchFacts, Sql, SqlEnvironment,
-    SuggestedValue, Table, TableId,
+    Column, ColumnId, ColumnType, ForeignKey, LabelPatterns, Literal, Schema, SearchFacts, Sql,
+    SqlEnvironment, SuggestedValue, Table, TableId,
 };
 use crate::{Derivation, Environment, Grammar, Language, completion};
 
@@ -26,7 +26,11 @@ fn language() -> Sql {
     Sql::new(Schema {
         tables: vec![
             table("city", &[("name", Text), ("state", Text), ("population", Number)], vec![key]),
-            table("state", &[("name", Text), ("area", Number), ("founded", Time), ("coastal", Boolean)], vec![]),
+            table(
+                "state",
+                &[("name", Text), ("area", Number), ("founded", Time), ("coastal", Boolean)],
+                vec![],
+            ),
             table("band", &[("title", Text), ("members", Number)], vec![]),
         ],
     })
@@ -58,7 +62,8 @@ fn environment(language: &Sql, labels: &[&str]) -> SqlEnvironment {
         number(500, false),
         number(1846, false),
     ];
-    let constants = [("700", 700), ("2", 2)].map(|(phrase, n)| SuggestedValue::new(Literal::integer(n), phrase));
+    let constants =
+        [("700", 700), ("2", 2)].map(|(phrase, n)| SuggestedValue::new(Literal::integer(n), phrase));
     SqlEnvironment::new(language)
         .with_constants(language, &constants)
         .with_sense(language, &facts)
@@ -70,10 +75,12 @@ fn makes_sense(text: &str, labels: &[&str]) -> bool {
     let language = language();
     let environment = environment(&language, labels);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
-    let program = language.read(text, &grammar, &environment).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let program =
+        language.read(text, &grammar, &environment).unwrap_or_else(|error| panic!("{error}: {text}"));
     let sense = environment.sense().unwrap();
     let actions = program.actions();
-    let all = (0..actions.len()).all(|at| sense.next_action(&grammar, &actions[..at]).makes_sense(actions[at]));
+    let all =
+        (0..actions.len()).all(|at| sense.next_action(&grammar, &actions[..at]).makes_sense(actions[at]));
     all && sense.meaning(&program).is_some()
 }
 
@@ -183,7 +190,10 @@ fn constants_are_in_their_column_and_called_for() {
     );
     assert!(makes_sense(by_label, &["SELECT COUNT(*) FROM city WHERE population > 700"]));
     // A label that has a constant with one column says nothing about others.
-    assert!(!makes_sense("SELECT name FROM city WHERE population > 700", &["SELECT name FROM state WHERE area > 700"]));
+    assert!(!makes_sense(
+        "SELECT name FROM city WHERE population > 700",
+        &["SELECT name FROM state WHERE area > 700"]
+    ));
 }
 
 #[test]
@@ -206,7 +216,10 @@ fn limits_are_counts_of_the_question_or_one_of_sorted_rows() {
 #[test]
 fn order_is_of_what_has_one_and_of_rows_that_are_shown() {
     check(
-        &["SELECT name FROM city ORDER BY name", "SELECT name FROM city WHERE population BETWEEN 500 AND 1846"],
+        &[
+            "SELECT name FROM city ORDER BY name",
+            "SELECT name FROM city WHERE population BETWEEN 500 AND 1846",
+        ],
         &[
             "SELECT name FROM city WHERE name <= 'austin'",
             "SELECT name FROM city WHERE name BETWEEN 'austin' AND 'dallas'",
@@ -293,7 +306,8 @@ fn columns_are_offered_where_their_table_is_in_scope() {
     let column = |symbol: &str| crate::Action::Item(environment.find(symbol).unwrap());
     let sense = environment.sense().unwrap();
     let (outer, inner) = (column("city.name"), column("state.name"));
-    let is_offered = |at: usize, action| sense.next_action(&grammar, &program.actions()[..at]).makes_sense(action);
+    let is_offered =
+        |at: usize, action| sense.next_action(&grammar, &program.actions()[..at]).makes_sense(action);
     let output = program.actions().len() - 1;
     assert!(is_offered(output, outer) && !is_offered(output, inner));
     let inner_output = program.actions().iter().position(|action| *action == inner).unwrap();
@@ -318,7 +332,10 @@ fn what_search_offers_can_be_completed() {
     let band = crate::Action::Item(environment.find("band").unwrap());
     let at = program.actions().iter().position(|action| *action == band).unwrap();
     let before = &program.actions()[..at];
-    assert!(sense.next_action(&grammar, before).makes_sense(band), "only a look ahead shows that it leads nowhere");
+    assert!(
+        sense.next_action(&grammar, before).makes_sense(band),
+        "only a look ahead shows that it leads nowhere"
+    );
     let with_band = [before, &[band]].concat();
     assert_eq!(completion(sense, &grammar, &advanced(&with_band, &grammar), &with_band), None);
     let rest = completion(sense, &grammar, &advanced(before, &grammar), before).unwrap();

@@ -53,7 +53,15 @@ impl DatabaseWorld {
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        Ok(DatabaseWorld { database, language, environment, values, constants: vec![], labels: None, relevance })
+        Ok(DatabaseWorld {
+            database,
+            language,
+            environment,
+            values,
+            constants: vec![],
+            labels: None,
+            relevance,
+        })
     }
 
     /// Offers constants to every question.
@@ -65,7 +73,8 @@ impl DatabaseWorld {
 
     /// Learns from labeled examples which constants queries need, and which patterns they have.
     pub fn learn_from_labels(mut self, examples: &[Example]) -> Self {
-        let labeled = || examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
+        let labeled =
+            || examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
         let learned = learned_constants(&self.language, &self.environment, &self.values, labeled());
         self.labels = Some(learned_patterns(&self.language, &self.values, labeled()));
         self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
