@@ -21,6 +21,12 @@ pub trait Sense {
 pub trait NextAction {
     /// Returns whether the action makes sense here. It may still lead nowhere: see [`completion`].
     fn makes_sense(&self, action: Action) -> bool;
+
+    /// Returns whether an action that makes sense is also on the way to the end. [`completion`] takes no other: a program can
+    /// have any number of conditions, but those that it still needs complete it.
+    fn leads_to_the_end(&self, _action: Action) -> bool {
+        true
+    }
 }
 
 /// The number of partial programs that [`completion`] looks at. Most completions are found at once; a prefix that needs
@@ -71,7 +77,8 @@ impl CompletionSearch<'_> {
         candidates.sort_by_key(|&(length, _)| length);
         for (_, action) in candidates {
             let mut longer = derivation.clone();
-            if !next.makes_sense(action) || longer.advance(grammar, action).is_err() {
+            let is_worth_trying = next.makes_sense(action) && next.leads_to_the_end(action);
+            if !is_worth_trying || longer.advance(grammar, action).is_err() {
                 continue;
             }
             self.actions.push(action);

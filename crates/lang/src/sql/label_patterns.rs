@@ -23,6 +23,8 @@ pub struct LabelPatterns {
     pub repeated_tables: Vec<String>,
     /// Rules that few queries need.
     pub rules: Vec<String>,
+    /// The largest number of queries inside each other.
+    pub depth: usize,
     /// Whether a query has columns beside the least or greatest value of all rows. SQLite takes them from the row that has it.
     pub has_rows_of_extremes: bool,
 }
@@ -75,6 +77,7 @@ impl LabelPatterns {
                 }
             }
         });
+        self.depth = self.depth.max(query.depth());
         let rules = &language.rules;
         let mut add_rule = |rule: SqlRule| {
             if rule.is_rare() {

@@ -360,15 +360,32 @@ impl PartialQuery<'_> {
     /// Returns the number of comparisons that the condition at a place must at least have to connect all sources of its
     /// `FROM` list; 0 if other conditions may still follow.
     pub(super) fn unconnected_sources(&self, place: Place) -> usize {
-        match self.conjunct(place) {
-            Some((_, true)) => {
-                let mut groups = self.connected_sources(place);
-                groups.sort_unstable();
-                groups.dedup();
-                groups.len().saturating_sub(1)
-            }
-            _ => 0,
+        self.unconnected_sources_now(place).filter(|(_, is_last)| *is_last).map_or(0, |(count, _)| count)
+    }
+
+    /// Returns the number of comparisons that are needed to connect all sources, and whether the condition at a place is the
+    /// last; none if it is no conjunct of `WHERE`.
+    pub(super) fn unconnected_sources_now(&self, place: Place) -> Option<(usize, bool)> {
+        let (_, is_last) = self.conjunct(place)?;
+        let mut groups = self.connected_sources(place);
+        groups.sort_unstable();
+        groups.dedup();
+        Some((groups.len().saturating_sub(1), is_last))
+    }
+
+    /// Returns the number of queries that a place is in.
+    pub(super) fn depth(&self, place: Place) -> usize {
+        let mut depth = 0;
+        let mut at = place;
+        while let Some(parent) = at.parent {
+            let is_select = matches!(
+                self.rule(parent),
+                Some(SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving | SqlRule::Compute)
+            );
+            depth += usize::from(is_select);
+            at = self.place(parent);
         }
+        depth
     }
 
     /// Returns the `WHERE` that a condition at a place is a conjunct of, and whether it is the last one.

@@ -9,6 +9,9 @@ use crate::sql::symbols::Meaning;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+/// The number of queries inside each other that search may try even if no label has as many.
+const LEAST_DEPTH: usize = 2;
+
 /// What search should know about a database besides its schema.
 #[derive(Clone, Debug, Default)]
 pub struct SearchFacts {
@@ -33,6 +36,8 @@ pub(crate) struct SenseFacts {
     constants: FxHashSet<(String, ConstantUse)>,
     /// Tables that may be in a `FROM` list more than once.
     repeatable: FxHashSet<TableId>,
+    /// The largest number of queries inside each other; none if labels are not known.
+    depth: Option<usize>,
     /// Whether labels have columns beside the least or greatest value of all rows.
     pub(super) has_rows_of_extremes: bool,
     /// The rare rules that labels have; none if labels are not known.
@@ -75,6 +80,7 @@ impl SenseFacts {
             joins,
             constants: uses.collect(),
             repeatable,
+            depth: facts.labels.as_ref().map(|labels| labels.depth.max(LEAST_DEPTH)),
             has_rows_of_extremes: labels.has_rows_of_extremes,
             rules: facts.labels.as_ref().map(|labels| labels.rules.iter().filter_map(rule).collect()),
             language: language.clone(),
@@ -126,6 +132,11 @@ impl SenseFacts {
     /// Returns whether a label uses a constant so, although its question does not say it.
     pub(super) fn is_used(&self, literal: &str, used: ConstantUse) -> bool {
         self.constants.contains(&(literal.to_owned(), used))
+    }
+
+    /// Returns the largest number of queries that search may put inside each other, if there is one.
+    pub(super) fn max_depth(&self) -> Option<usize> {
+        self.depth
     }
 
     /// Returns whether a table may be in a `FROM` list more than once.

@@ -2,7 +2,9 @@
 
 use super::context::QueryUse;
 use super::next::Next;
-use super::partial::{NodeId, Source, Value};
+use super::partial::{NodeId, Source, Step, Value};
+use crate::sql::operator::ComparisonOperator;
+use crate::sql::rules::SqlRule;
 use smallvec::SmallVec;
 
 impl Next<'_> {
@@ -41,6 +43,34 @@ impl Next<'_> {
         *self.cache.must_join.get_or_init(|| {
             compare.is_some_and(|compare| self.query.unconnected_sources(self.query.place(compare)) == 1)
         })
+    }
+
+    /// Returns whether an action connects sources that nothing connects yet, or whether none need to be connected.
+    pub(super) fn connects_sources(&self, step: Step) -> bool {
+        let unconnected = |place| self.query.unconnected_sources_now(place);
+        match (step, self.parent().0, self.slot.parent) {
+            (Step::Rule(rule @ (SqlRule::And | SqlRule::Compare(..))), ..) => {
+                let is_equation = matches!(rule, SqlRule::Compare(ComparisonOperator::Equal, _));
+                match unconnected(self.place) {
+                    None | Some((0, _)) => true,
+                    Some((1, _)) | Some((_, false)) => is_equation,
+                    Some((_, true)) => rule == SqlRule::And,
+                }
+            }
+            (Step::Rule(rule), ..) if rule.is_condition() => {
+                unconnected(self.place).is_none_or(|(count, _)| count == 0)
+            }
+            (Step::Column(column), Some(SqlRule::Compare(ComparisonOperator::Equal, _)), Some(compare)) => {
+                let needs = unconnected(self.query.place(compare)).is_some_and(|(count, _)| count > 0);
+                let value = self.query.bound_column(&self.scopes, column, self.at);
+                let connects = |value| match self.slot.argument {
+                    0 => self.is_joining_side(value),
+                    _ => self.joins_with_left(value),
+                };
+                !needs || value.is_some_and(connects)
+            }
+            _ => true,
+        }
     }
 
     /// Returns whether a value may be the left side of a comparison that connects its source with another.

@@ -15,7 +15,7 @@
 //! | limits | `LIMIT` with a number that the question does not say as a count, except for 1 of sorted rows | `operands` |
 //! | no repetition | `x = x`, `a AND a`, `SELECT a, a`, `a = 1 AND a = 2`, `a OR NOT a` | `repetition`, `finished` |
 //! | one spelling | `x IN ('a')`, which is `x = 'a'`; of queries with the same normal form, all but the most probable | `next`, `normal_form` |
-//! | rare rules | functions, `CASE`, outer joins and the like, unless a label has them | `facts` |
+//! | rare rules | functions, `CASE`, outer joins and the like, unless a label has them; more queries inside each other than labels have | `facts` |
 
 mod context;
 mod facts;

@@ -22,7 +22,7 @@ pub(super) struct Next<'a> {
     /// to are above the column.
     pub(super) slot: Place,
     /// The occurrence that these rules say.
-    at: Occurrence,
+    pub(super) at: Occurrence,
     /// The number of outputs that a reference to an output skips.
     field: usize,
     pub(super) scopes: Scopes,
@@ -156,6 +156,10 @@ impl<'a> Next<'a> {
 
     fn query_makes_sense(&self, rule: SqlRule) -> bool {
         use SqlRule::*;
+        let depth = self.query.depth(self.place);
+        if self.facts().max_depth().is_some_and(|most| depth >= most) {
+            return false;
+        }
         match self.query.query_use(self.slot) {
             QueryUse::Body => rule != Compute,
             QueryUse::Root => true,
@@ -272,7 +276,9 @@ impl<'a> Next<'a> {
             }
             // The mean of dates is a year; their sum is nothing.
             (Some(Aggregate(self::Aggregate::Avg)), _) if value.ty == ColumnType::Time => true,
-            (Some(Aggregate(aggregate)), _) if aggregate.adds() => self.is_addable(value),
+            (Some(Aggregate(aggregate)), _) if aggregate.adds() => {
+                self.is_addable(value) && !value.column.is_some_and(|column| self.facts().is_key(column))
+            }
             _ => true,
         };
         by_place && self.target().is_none_or(|target| self.is_comparable(&target, value))
@@ -430,6 +436,10 @@ impl NextAction for Next<'_> {
             }
         };
         makes_sense && self.list_makes_sense(action) && !(is_leaf && self.repeats(action))
+    }
+
+    fn leads_to_the_end(&self, action: Action) -> bool {
+        self.connects_sources(self.query.step(action))
     }
 }
 
