@@ -28,6 +28,7 @@ mod curves;
 mod differences;
 mod error;
 mod errors;
+mod execution;
 mod experiments;
 mod groups;
 mod html;
@@ -51,6 +52,7 @@ pub use curves::{Curve, TrainingCurves};
 pub use differences::{DifferenceRow, DifferenceTable};
 pub use error::ReportError;
 pub use errors::{ErrorAnalysis, PredictionKind, QuestionSubset, WrongQuestion};
+pub use execution::ExecutionEffect;
 pub use experiments::{
     ComparedDomain, DomainResult, ExperimentComparison, ExperimentResult, ExperimentRuns, PairedResult,
 };

@@ -212,6 +212,9 @@ pub(crate) const EARLIER_WORK: &str = "Comparison with earlier work";
 /// The title of the differences.
 pub(crate) const DIFFERENCES: &str = "Differences between objectives";
 
+/// The title of the table of what execution decides.
+pub(crate) const EXECUTION: &str = "What execution decides";
+
 /// Returns the tables with published figures.
 pub(crate) fn beside_the_paper(report: &Report) -> Vec<TextTable> {
     let paper = report.comparisons.iter().map(|table| comparison(COMPARISON, table));
@@ -223,6 +226,7 @@ pub(crate) fn after_accuracies(report: &Report) -> Vec<TextTable> {
     let mut tables = beside_the_paper(report);
     tables.extend(report.differences.iter().map(differences));
     tables.extend(training(report));
+    tables.extend(execution(report));
     tables.extend(calibration(report));
     tables
 }
@@ -374,6 +378,35 @@ pub(crate) fn training(report: &Report) -> Option<TextTable> {
         text_columns: GROUP_HEADINGS.len(),
         headings: headings([&GROUP_HEADINGS[..], &columns].concat()),
         rows: learned.into_iter().map(row).collect(),
+        notes,
+    })
+}
+
+/// Returns the table of what execution decides, if some group has predictions.
+pub(crate) fn execution(report: &Report) -> Option<TextTable> {
+    let row = |group: &Group| {
+        let effect = group.execution?;
+        let shares = [effect.first_fails, effect.first_correct, effect.chosen_correct, effect.any_correct];
+        let numbers = shares.map(|share| TableCell::from(percent(share)));
+        Some(group_cells(group).into_iter().chain(numbers).collect::<Vec<_>>())
+    };
+    let rows: Vec<Vec<TableCell>> = report.groups.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = ["first fails", "first correct", "chosen correct", "any correct"];
+    let mut notes = vec![
+        "In percent of the questions. First fails: the first candidate fails, so execution says something about it. First \
+         correct: the accuracy if the first candidate were always chosen. Chosen correct: the accuracy. Any correct: one of the \
+         candidates is correct."
+            .to_owned(),
+    ];
+    notes.extend(group_vectors(report.groups.iter().filter(|group| group.execution.is_some())));
+    Some(TextTable {
+        title: EXECUTION.to_owned(),
+        text_columns: GROUP_HEADINGS.len(),
+        headings: headings([&GROUP_HEADINGS[..], &columns].concat()),
+        rows,
         notes,
     })
 }

@@ -145,6 +145,7 @@ fn a_page_has_a_section_for_each_kind_of_result() {
         "Accuracy",
         "Differences between objectives",
         "Training",
+        "What execution decides",
         "Calibration",
         "Errors",
     ];

@@ -77,6 +77,9 @@ fn sections(report: &Report) -> Vec<PageSection> {
     if report.groups.iter().any(|group| !group.curves.loss.is_empty()) {
         sections.push(section("training", "Training", training(report, &panels)));
     }
+    if let Some(table) = text::execution(report) {
+        sections.push(section("execution", text::EXECUTION, tables::folded(&table)));
+    }
     if let Some(table) = text::calibration(report) {
         let content = html! { (tables::folded(&table)) (panels::figures(&panels, Panel::calibration)) };
         sections.push(section("calibration", "Calibration", content));

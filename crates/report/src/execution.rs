@@ -1,0 +1,67 @@
+//! What executing candidates decides.
+//!
+//! Execution is a training signal only where it disagrees with the parser: where the most probable program fails. The share of
+//! such questions bounds what a parser can learn from knowing which programs execute, and what it gains by answering with the
+//! best program that does.
+
+use serde::Serialize;
+use xpr_run::Prediction;
+
+/// What executing the candidates of questions decides. All figures are shares of the questions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ExecutionEffect {
+    /// Questions whose first candidate fails, or that have no candidate.
+    pub first_fails: f64,
+    /// Questions whose first candidate is correct.
+    pub first_correct: f64,
+    /// Questions whose chosen candidate is correct: the accuracy.
+    pub chosen_correct: f64,
+    /// Questions that have a correct candidate.
+    pub any_correct: f64,
+}
+
+impl ExecutionEffect {
+    /// Returns the effect on predictions, or nothing if there are none.
+    pub(crate) fn of<'a>(predictions: impl Iterator<Item = &'a Prediction> + Clone) -> Option<Self> {
+        let questions = predictions.clone().count();
+        let share = |holds: fn(&Prediction) -> bool| {
+            predictions.clone().filter(|prediction| holds(prediction)).count() as f64 / questions as f64
+        };
+        (questions > 0).then(|| ExecutionEffect {
+            first_fails: share(|prediction| {
+                prediction.candidates.first().is_none_or(|first| !first.outcome.executes())
+            }),
+            first_correct: share(|prediction| prediction.right_at == Some(0)),
+            chosen_correct: share(|prediction| prediction.correct),
+            any_correct: share(|prediction| prediction.right_at.is_some()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_counted_over_all_questions() {
+        let prediction = |outcomes: &[&str], right_at: Option<usize>, chosen: usize| -> Prediction {
+            let candidate = |outcome: &&str| serde_json::json!({"program": "p", "log_probability": -1.0, "outcome": outcome});
+            serde_json::from_value(serde_json::json!({
+                "utterance": "u", "gold": "g", "gold_outcome": "value\t1", "correct": right_at == Some(chosen),
+                "right_at": right_at, "chosen": chosen, "candidates": outcomes.iter().map(candidate).collect::<Vec<_>>()
+            }))
+            .unwrap()
+        };
+        let predictions = [
+            prediction(&["value\t1", "value\t2"], Some(0), 0),
+            prediction(&["error\tx", "value\t1"], Some(1), 1),
+            prediction(&["value\t2", "value\t1"], Some(1), 0),
+            prediction(&[], None, 0),
+        ];
+        let effect = ExecutionEffect::of(predictions.iter()).unwrap();
+        let expected =
+            ExecutionEffect { first_fails: 0.5, first_correct: 0.25, chosen_correct: 0.5, any_correct: 0.75 };
+        assert_eq!(effect, expected);
+        assert_eq!(ExecutionEffect::of([].iter()), None);
+    }
+}
