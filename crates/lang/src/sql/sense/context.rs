@@ -1,6 +1,7 @@
 //! Where in a query the next action is.
 
-use super::partial::{NodeId, PartialQuery, Place, Value};
+use super::partial::{NodeId, PartialQuery, Place};
+use super::values::Value;
 use crate::sql::function::Aggregate;
 use crate::sql::operator::ComparisonOperator;
 use crate::sql::rules::SqlRule;
@@ -212,13 +213,13 @@ impl PartialQuery<'_> {
 
     /// Returns whether a place is that of an output, or of a list of outputs.
     pub(super) fn is_output_place(&self, place: Place) -> bool {
-        match (self.parent_rule(place), place.argument) {
+        matches!(
+            (self.parent_rule(place), place.argument),
             (Some(SqlRule::AndOutput | SqlRule::Distinct | SqlRule::Compute), _)
-            | (Some(SqlRule::Select), 1)
-            | (Some(SqlRule::Group), 2)
-            | (Some(SqlRule::GroupHaving), 3) => true,
-            _ => false,
-        }
+                | (Some(SqlRule::Select), 1)
+                | (Some(SqlRule::Group), 2)
+                | (Some(SqlRule::GroupHaving), 3)
+        )
     }
 
     /// Returns whether a value at a place is the left side of `<` or the like, or the extreme of it.
@@ -332,47 +333,6 @@ impl PartialQuery<'_> {
         siblings
     }
 
-    /// Returns for each source of the `FROM` list whose condition has a part at this place a number that is the same for
-    /// sources that earlier parts connect.
-    pub(super) fn connected_sources(&self, place: Place) -> SmallVec<[usize; 4]> {
-        let Some((condition, _)) = self.conjunct(place) else { return SmallVec::new() };
-        let Some(from) = self.argument(condition, 0) else { return SmallVec::new() };
-        let count = self.sources(from).len();
-        let mut groups: SmallVec<[usize; 4]> = (0..count).collect();
-        for node in from..self.len() {
-            if !matches!(self.rule(node), Some(SqlRule::Compare(ComparisonOperator::Equal, _)))
-                || !self.is_complete(node)
-            {
-                continue;
-            }
-            let sides = [0, 1].map(|side| self.argument(node, side).map(|side| self.value(side)));
-            let [Some(left), Some(right)] = sides else { continue };
-            let is_here = self.scopes(self.place(node)).first().is_some_and(|list| list.from == Some(from));
-            let (Some(left), Some(right)) = (left.source, right.source) else { continue };
-            if is_here && left.list == 0 && right.list == 0 {
-                let (old, new) = (groups[left.source], groups[right.source]);
-                groups.iter_mut().filter(|group| **group == old).for_each(|group| *group = new);
-            }
-        }
-        groups
-    }
-
-    /// Returns the number of comparisons that the condition at a place must at least have to connect all sources of its
-    /// `FROM` list; 0 if other conditions may still follow.
-    pub(super) fn unconnected_sources(&self, place: Place) -> usize {
-        self.unconnected_sources_now(place).filter(|(_, is_last)| *is_last).map_or(0, |(count, _)| count)
-    }
-
-    /// Returns the number of comparisons that are needed to connect all sources, and whether the condition at a place is the
-    /// last; none if it is no conjunct of `WHERE`.
-    pub(super) fn unconnected_sources_now(&self, place: Place) -> Option<(usize, bool)> {
-        let (_, is_last) = self.conjunct(place)?;
-        let mut groups = self.connected_sources(place);
-        groups.sort_unstable();
-        groups.dedup();
-        Some((groups.len().saturating_sub(1), is_last))
-    }
-
     /// Returns the number of queries that a place is in.
     pub(super) fn depth(&self, place: Place) -> usize {
         let mut depth = 0;
@@ -386,21 +346,6 @@ impl PartialQuery<'_> {
             at = self.place(parent);
         }
         depth
-    }
-
-    /// Returns the `WHERE` that a condition at a place is a conjunct of, and whether it is the last one.
-    fn conjunct(&self, place: Place) -> Option<(NodeId, bool)> {
-        let mut is_last = true;
-        let mut at = place;
-        loop {
-            let parent = at.parent?;
-            match (self.rule(parent)?, at.argument) {
-                (SqlRule::Where, 1) => return Some((parent, is_last)),
-                (SqlRule::And, argument) => is_last &= argument == 1,
-                _ => return None,
-            }
-            at = self.place(parent);
-        }
     }
 }
 

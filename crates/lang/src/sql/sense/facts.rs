@@ -1,6 +1,5 @@
 //! What the rules of sense know about a database and its labels.
 
-use crate::sql::environment::SqlEnvironment;
 use crate::sql::label_patterns::{ConstantUse, LabelPatterns};
 use crate::sql::language::Sql;
 use crate::sql::rules::SqlRule;
@@ -147,12 +146,6 @@ impl SenseFacts {
     /// Returns whether search may use a rule: those that few queries need are tried only if a label has one.
     pub(super) fn knows(&self, rule: SqlRule) -> bool {
         self.rules.as_ref().is_none_or(|rules| !rule.is_rare() || rules.contains(&rule))
-    }
-
-    /// Returns the text of a literal, by which labels are looked up.
-    pub(super) fn symbol<'e>(environment: &'e SqlEnvironment, item: crate::ItemId) -> &'e str {
-        use crate::Environment;
-        &environment.items()[item.index()].symbol
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::context::QueryUse;
 use super::next::Next;
-use super::partial::{NodeId, Source, Step, Value};
+use super::partial::{NodeId, PartialQuery, Place, Source, Step};
+use super::values::Value;
 use crate::sql::operator::ComparisonOperator;
 use crate::sql::rules::SqlRule;
 use smallvec::SmallVec;
@@ -100,5 +101,63 @@ impl Next<'_> {
     /// Returns for each source of the nearest list the group of sources that earlier comparisons connect it with.
     fn connected(&self, compare: NodeId) -> &[usize] {
         self.cache.connected.get_or_init(|| self.query.connected_sources(self.query.place(compare)))
+    }
+}
+
+impl PartialQuery<'_> {
+    /// Returns for each source of the `FROM` list whose condition has a part at this place a number that is the same for
+    /// sources that earlier parts connect.
+    pub(super) fn connected_sources(&self, place: Place) -> SmallVec<[usize; 4]> {
+        let Some((condition, _)) = self.conjunct(place) else { return SmallVec::new() };
+        let Some(from) = self.argument(condition, 0) else { return SmallVec::new() };
+        let count = self.sources(from).len();
+        let mut groups: SmallVec<[usize; 4]> = (0..count).collect();
+        for node in from..self.len() {
+            if !matches!(self.rule(node), Some(SqlRule::Compare(ComparisonOperator::Equal, _)))
+                || !self.is_complete(node)
+            {
+                continue;
+            }
+            let sides = [0, 1].map(|side| self.argument(node, side).map(|side| self.value(side)));
+            let [Some(left), Some(right)] = sides else { continue };
+            let is_here = self.scopes(self.place(node)).first().is_some_and(|list| list.from == Some(from));
+            let (Some(left), Some(right)) = (left.source, right.source) else { continue };
+            if is_here && left.list == 0 && right.list == 0 {
+                let (old, new) = (groups[left.source], groups[right.source]);
+                groups.iter_mut().filter(|group| **group == old).for_each(|group| *group = new);
+            }
+        }
+        groups
+    }
+
+    /// Returns the number of comparisons that the condition at a place must at least have to connect all sources of its
+    /// `FROM` list; 0 if other conditions may still follow.
+    pub(super) fn unconnected_sources(&self, place: Place) -> usize {
+        self.unconnected_sources_now(place).filter(|(_, is_last)| *is_last).map_or(0, |(count, _)| count)
+    }
+
+    /// Returns the number of comparisons that are needed to connect all sources, and whether the condition at a place is the
+    /// last; none if it is no conjunct of `WHERE`.
+    pub(super) fn unconnected_sources_now(&self, place: Place) -> Option<(usize, bool)> {
+        let (_, is_last) = self.conjunct(place)?;
+        let mut groups = self.connected_sources(place);
+        groups.sort_unstable();
+        groups.dedup();
+        Some((groups.len().saturating_sub(1), is_last))
+    }
+
+    /// Returns the `WHERE` that a condition at a place is a conjunct of, and whether it is the last one.
+    fn conjunct(&self, place: Place) -> Option<(NodeId, bool)> {
+        let mut is_last = true;
+        let mut at = place;
+        loop {
+            let parent = at.parent?;
+            match (self.rule(parent)?, at.argument) {
+                (SqlRule::Where, 1) => return Some((parent, is_last)),
+                (SqlRule::And, argument) => is_last &= argument == 1,
+                _ => return None,
+            }
+            at = self.place(parent);
+        }
     }
 }

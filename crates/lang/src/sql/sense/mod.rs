@@ -6,9 +6,9 @@
 //! | rule | left out | module |
 //! |---|---|---|
 //! | names are in scope | a column of a table that is in no `FROM` around it, or only in a query inside | `next` |
-//! | arity | a query as a value with several outputs, selects of a compound with different numbers of outputs | `next` |
-//! | aggregates | `SUM(COUNT(*))`, aggregates in `WHERE` and `GROUP BY`, sums of text, truth values and dates | `next` |
-//! | one row or many | a column beside an aggregate without `GROUP BY`, and such a row sorted or made distinct | `next` |
+//! | arity | a query as a value with several outputs, selects of a compound with different numbers of outputs | `outputs` |
+//! | aggregates | `SUM(COUNT(*))`, aggregates in `WHERE` and `GROUP BY`, sums of text, truth values and keys | `next`, `outputs` |
+//! | one row or many | a column beside an aggregate without `GROUP BY`, and such a row sorted or made distinct | `outputs` |
 //! | joins along keys | columns that are equal although neither a key nor a label connects them; a table that nothing connects | `joins`, `operands` |
 //! | order | `<` for free text; `ORDER BY` in a query whose rows are only compared, counted or joined | `next` |
 //! | constants | a text that the column does not hold, a number far from what it holds, one that neither the question nor the pattern of a label calls for | `operands` |
@@ -24,10 +24,12 @@ mod joins;
 mod next;
 mod normal_form;
 mod operands;
+mod outputs;
 mod partial;
 mod repetition;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use facts::SearchFacts;
 pub(super) use facts::SenseFacts;

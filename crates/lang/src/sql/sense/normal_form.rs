@@ -45,11 +45,9 @@ fn normalise_expr(expr: &mut Expr) {
     match expr {
         Expr::InQuery(_, query) | Expr::Exists(query) => normalise(query, true),
         Expr::Query(query) => normalise(query, false),
-        Expr::Compare(operator, sides) => {
-            if format!("{:?}", sides[0]) > format!("{:?}", sides[1]) {
-                sides.swap(0, 1);
-                *operator = operator.flipped();
-            }
+        Expr::Compare(operator, sides) if format!("{:?}", sides[0]) > format!("{:?}", sides[1]) => {
+            sides.swap(0, 1);
+            *operator = operator.flipped();
         }
         Expr::Between(parts) => {
             let [value, low, high] = (**parts).clone();
@@ -71,13 +69,13 @@ fn normalise_expr(expr: &mut Expr) {
             *parts = sorted(parts, |part| match part {
                 Expr::And(parts) => Ok(parts),
                 other => Err(other),
-            })
+            });
         }
         Expr::Or(parts) => {
             *parts = sorted(parts, |part| match part {
                 Expr::Or(parts) => Ok(parts),
                 other => Err(other),
-            })
+            });
         }
         _ => {}
     }

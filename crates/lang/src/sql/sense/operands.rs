@@ -1,16 +1,16 @@
 //! The rules about what is compared with what: columns with columns, and constants with what they may mean.
 
 use super::context::{Clause, Target, is_order, may_be_equal};
-use super::facts::SenseFacts;
 use super::next::{Next, is_orderable};
-use super::partial::{Origin, Step, Value};
-use crate::ItemId;
+use super::partial::Step;
+use super::values::{Origin, Value};
 use crate::sql::environment::{ItemMeaning, LiteralMeaning};
 use crate::sql::label_patterns::ConstantUse;
 use crate::sql::literal::LiteralKind;
 use crate::sql::operator::ComparisonOperator;
 use crate::sql::rules::SqlRule;
 use crate::sql::schema::{ColumnId, ColumnType};
+use crate::{Environment, ItemId};
 
 /// Returns how far from the values of a column a number may be that they are compared with by order. What is longer than all
 /// may be asked for; a year is no score.
@@ -119,7 +119,7 @@ impl Next<'_> {
     }
 
     fn is_used(&self, item: ItemId, used: ConstantUse) -> bool {
-        self.facts().is_used(SenseFacts::symbol(self.query.environment, item), used)
+        self.facts().is_used(&self.query.environment.items()[item.index()].symbol, used)
     }
 
     /// Returns whether labels have a constant as the pattern of the column on the left side.
