@@ -54,7 +54,7 @@ impl DataRecord {
     /// Adds the rules and items of the grammar.
     pub(super) fn with_grammar(self, task: &Task) -> Self {
         // A record of texts and numbers has a form in JSON.
-        let grammar = serde_json::to_string(&task.grammar_record()).unwrap_or_default();
+        let grammar = serde_json::to_string(&task.grammar_record().without_labels()).unwrap_or_default();
         DataRecord { grammar: Some(fingerprint([grammar.as_str()])), ..self }
     }
 

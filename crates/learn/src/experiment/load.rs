@@ -66,7 +66,7 @@ impl Experiment {
             false => Embeddings::open(file)?,
         };
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
-        let world = open_world(&config.data, &labeled, watch)?;
+        let world = open_world(&config, &labeled, watch)?;
         let task = Task::new(world, embeddings.words.iter().cloned().chain(words))?;
         let data = data?.with_grammar(&task);
 

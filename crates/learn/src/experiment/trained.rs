@@ -63,7 +63,7 @@ impl TrainedRun {
         let manifest = manifest.as_ref();
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
-        let task = Task::new(reopen_world(&config.data, &grammar, watch)?, words.iter().cloned())?;
+        let task = Task::new(reopen_world(&config, &grammar, watch)?, words.iter().cloned())?;
         check_rules(&run, &grammar, &task, &config.data)?;
         if task.grammar_record() != grammar {
             let message = "its rules or items are not those this version makes of this world; train again";

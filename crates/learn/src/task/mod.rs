@@ -88,6 +88,7 @@ impl Task {
             signatures,
             self.world.environment(),
             self.world.constants(),
+            self.world.label_patterns(),
         )
     }
 

@@ -31,6 +31,7 @@ pub(super) struct Collection {
     columns: Vec<Vec<ColumnId>>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
     incomplete_columns: Vec<ColumnId>,
+    ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
 }
 
@@ -56,6 +57,7 @@ impl Collection {
             columns: Vec::new(),
             numbers: FxHashMap::default(),
             incomplete_columns: Vec::new(),
+            ranges: Vec::new(),
             tables_with_oversized_cells: Vec::new(),
         }
     }
@@ -91,10 +93,55 @@ impl Collection {
         self.patience.record(&read_to_end);
         let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
+        self.add_ranges(session, schema, id);
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
             }
+        }
+    }
+
+    /// Adds the least and the greatest number of each column of a table that has numbers. They are read apart from the
+    /// values, because a column has more numbers than the index keeps.
+    fn add_ranges(&mut self, session: &Session, schema: &Schema, id: TableId) {
+        let table = schema.table(id);
+        let has_numbers =
+            |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
+        let columns: Vec<u32> = (0..)
+            .zip(&table.columns)
+            .filter(|(_, column)| has_numbers(column.ty))
+            .map(|(index, _)| index)
+            .collect();
+        if columns.is_empty() {
+            return;
+        }
+        let extremes: Vec<String> = columns
+            .iter()
+            .map(|&column| {
+                let name = quoted(&table.columns[column as usize].name, '"');
+                // Every number comes before every text.
+                let number = format!("CASE WHEN {name} < '' THEN {name} END");
+                format!("min({number}), max({number})")
+            })
+            .collect();
+        let sql = format!("SELECT {} FROM {}", extremes.join(", "), quoted(&table.name, '"'));
+        let number = |row: &Row<'_>, index: usize| match row.get_ref(index) {
+            Ok(ValueRef::Integer(integer)) => Some(integer as f64),
+            Ok(ValueRef::Real(real)) => Some(real),
+            _ => None,
+        };
+        let mut ranges = Vec::new();
+        let read_to_end = session.run(&sql, self.patience.allowance(), |row, _| {
+            for (index, &column) in columns.iter().enumerate() {
+                if let (Some(least), Some(greatest)) = (number(row, 2 * index), number(row, 2 * index + 1)) {
+                    ranges.push((ColumnId { table: id, column }, [least, greatest]));
+                }
+            }
+            Ok(())
+        });
+        self.patience.record(&read_to_end);
+        if read_to_end.is_ok() {
+            self.ranges.append(&mut ranges);
         }
     }
 
@@ -177,12 +224,13 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, incomplete_columns, tables_with_oversized_cells, .. } = self;
+        let Collection { numbers, incomplete_columns, ranges, tables_with_oversized_cells, .. } = self;
         ValueIndex {
             values,
             by_stems,
             numbers,
             incomplete_columns,
+            ranges,
             tables_with_oversized_cells,
             known_stems,
             spelling,

@@ -9,7 +9,7 @@ use super::relevance::Relevance;
 use super::schema_settings::{SchemaSettings, Synonyms};
 use super::stored_schema;
 use super::{LoadingWatch, World};
-use crate::task::constants::{constant_value, learned_constants};
+use crate::task::constants::{constant_value, learned_constants, learned_patterns};
 use crate::task::error::TaskError;
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ use xpr_exec::sqlite::{
     Database, ProgressCallback, QueryLimits, ReadingProgress, SqliteRunner, ValueIndex, ValueLimits,
     answer_rows, same_answer,
 };
-use xpr_lang::sql::{Literal, Schema, Sql, SqlEnvironment, SuggestedValue};
+use xpr_lang::sql::{LabelPatterns, Literal, Schema, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -32,6 +32,8 @@ pub struct DatabaseWorld {
     environment: SqlEnvironment,
     values: ValueIndex,
     constants: Vec<SuggestedValue>,
+    /// What labeled queries have; none if that was not recorded.
+    labels: Option<LabelPatterns>,
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
     notes: Vec<String>,
@@ -78,8 +80,17 @@ impl DatabaseWorld {
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        let constants = vec![];
-        Ok(DatabaseWorld { database, language, environment, values, constants, relevance, notes, synonyms })
+        Ok(DatabaseWorld {
+            database,
+            language,
+            environment,
+            values,
+            constants: vec![],
+            labels: None,
+            relevance,
+            notes,
+            synonyms,
+        })
     }
 
     /// Offers constants to every question.
@@ -89,18 +100,28 @@ impl DatabaseWorld {
         self
     }
 
-    /// Learns constants from labeled examples.
-    pub fn learn_constants(self, examples: &[Example]) -> Self {
-        let labeled = examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
-        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled);
+    /// Learns from labeled examples which constants queries need, and which patterns they have.
+    pub fn learn_from_labels(mut self, examples: &[Example]) -> Self {
+        let labeled =
+            || examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
+        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled());
+        self.labels = Some(learned_patterns(&self.language, &self.values, labeled()));
         self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
     }
 
-    /// Offers constants that were learned before.
-    pub(crate) fn restore_constants(self, symbols: &[String]) -> Self {
-        let literals = symbols.iter().filter_map(|symbol| Literal::from_symbol(symbol));
+    /// Offers constants and knows patterns that were learned before.
+    pub(crate) fn restore(mut self, constants: &[String], labels: Option<LabelPatterns>) -> Self {
+        let literals = constants.iter().filter_map(|symbol| Literal::from_symbol(symbol));
         let constants = literals.map(constant_value).collect();
+        self.labels = labels;
         self.with_constants(constants)
+    }
+
+    /// Lets search leave out queries that make no sense, by what is known about the database and its labels by now.
+    pub fn with_sense(mut self) -> Self {
+        let facts = SearchFacts { ranges: self.values.ranges().to_vec(), labels: self.labels.clone() };
+        self.environment = self.environment.with_sense(&self.language, &facts);
+        self
     }
 
     fn run_within(&self, limits: QueryLimits) -> Result<Box<dyn Executor + '_>, TaskError> {
@@ -146,6 +167,10 @@ impl World for DatabaseWorld {
 
     fn constants(&self) -> Vec<String> {
         self.constants.iter().map(|value| value.literal.to_string()).collect()
+    }
+
+    fn label_patterns(&self) -> Option<LabelPatterns> {
+        self.labels.clone()
     }
 
     fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {

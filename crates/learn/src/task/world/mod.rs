@@ -17,7 +17,7 @@ use super::error::TaskError;
 use std::borrow::Cow;
 use std::fmt;
 use xpr_exec::Executor;
-use xpr_lang::sql::Schema;
+use xpr_lang::sql::{LabelPatterns, Schema};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -68,6 +68,11 @@ pub trait World: fmt::Debug + Send + Sync {
     /// Returns literals that every question is offered, such as those learned from labels.
     fn constants(&self) -> Vec<String> {
         vec![]
+    }
+
+    /// Returns what labeled programs have that search may try, if it was learned from labels.
+    fn label_patterns(&self) -> Option<LabelPatterns> {
+        None
     }
 
     /// Returns whether the outcome `guess` is the same answer as `gold`.
