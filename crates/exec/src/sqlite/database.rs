@@ -172,6 +172,9 @@ impl Database {
             let _metered = connection.limit_time();
             restrict(&connection).map_err(|error| self.explain(&error))?;
         }
+        if connection.meter.is_out_of_time() {
+            return Err(DatabaseError::Endless { path: self.path.clone(), limit: OPENING.time });
+        }
         self.check_unchanged()?;
         Ok(connection)
     }

@@ -170,6 +170,12 @@ impl Meter {
         late
     }
 
+    /// Returns whether the last statements took too long. SQLite hides that where it can go on without them: it opens a
+    /// database whose statistics never end, and would do so again for each connection.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.out_of_time.load(Relaxed)
+    }
+
     /// Returns the limit that was exceeded, if any.
     fn fault(&self) -> Option<Fault> {
         if self.out_of_steps.load(Relaxed) {

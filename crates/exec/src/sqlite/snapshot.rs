@@ -254,6 +254,8 @@ enum CopyError {
     Engine(rusqlite::Error),
     /// The temporary file cannot be made.
     File(io::Error),
+    /// Reading the schema takes too long.
+    Endless,
 }
 
 impl From<rusqlite::Error> for CopyError {
@@ -266,6 +268,7 @@ impl CopyError {
     fn explain(self, path: &Path) -> DatabaseError {
         match self {
             CopyError::Engine(error) => explain(path, &error),
+            CopyError::Endless => DatabaseError::Endless { path: path.to_owned(), limit: OPENING.time },
             CopyError::File(source) => {
                 DatabaseError::NoCopy { path: path.to_owned(), folder: std::env::temp_dir(), source }
             }
@@ -283,6 +286,9 @@ fn copy(path: &Path, address: &str, size: u64) -> Result<Snapshot, CopyError> {
         // The first statement begins the transaction in which all pages are read.
         connection.execute_batch("BEGIN")?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    }
+    if meter.is_out_of_time() {
+        return Err(CopyError::Endless);
     }
     if size <= LARGEST_IN_MEMORY {
         let mut content: Box<[u8]> = connection.serialize(MAIN_DB)?.as_ref().into();
@@ -450,6 +456,7 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> DatabaseError {
         Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path, message },
         Some(ErrorCode::PermissionDenied) => DatabaseError::Permission { path },
         Some(ErrorCode::OperationInterrupted) => DatabaseError::Endless { path, limit: OPENING.time },
+        Some(ErrorCode::OutOfMemory) => DatabaseError::TooLarge { path, megabytes: OPENING.memory >> 20 },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
         // A program that crashed left a journal. To roll it back would be a write.
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {

@@ -88,7 +88,10 @@ impl Collection {
         if read_to_end == Err(OVERSIZED) {
             // Rows that were added before are known and add nothing.
             read_to_end = read(&without_oversized_cells(table));
-            self.tables_with_oversized_cells.push(id);
+            // A view can be too large itself, whatever its cells are.
+            if read_to_end != Err(OVERSIZED) {
+                self.tables_with_oversized_cells.push(id);
+            }
         }
         self.patience.record(&read_to_end);
         let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
