@@ -25,7 +25,7 @@ const STEPS: usize = 40;
 const ROUNDS: usize = 3;
 /// The learning rate. Higher rates change more of the other answers.
 const RATE: f64 = 1.5e-4;
-/// The label is in the examples once for so many others.
+/// The number of other labels for each copy of the new one.
 const REPLAYED: usize = 5;
 
 /// A question whose answer is right before teaching and wrong after it, or the other way round.
