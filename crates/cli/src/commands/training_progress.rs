@@ -122,7 +122,7 @@ impl Observer for TrainingProgress {
 
     fn fold(&mut self, fold: usize, of: usize) {
         self.steps_to_come = (of - fold) * self.plan.fold;
-        self.start_parser(&format!("parser {fold} of {of} by whose answers the confidence is fitted"));
+        self.start_parser(&format!("fold {fold} of {of}, to calibrate the confidence of answers"));
     }
 
     fn note(&mut self, message: &str) {

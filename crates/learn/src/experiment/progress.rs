@@ -42,7 +42,7 @@ impl Observer for RecordedProgress<'_> {
     }
 
     fn fold(&mut self, fold: usize, of: usize) {
-        self.parser = format!("confidence {fold} of {of}");
+        self.parser = format!("calibration fold {fold} of {of}");
         self.observer.fold(fold, of);
     }
 

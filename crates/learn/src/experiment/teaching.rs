@@ -17,15 +17,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::Example;
 use xpr_parser::{Model, Parser, Question, TrainableParser};
-use xpr_run::{EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
+use xpr_run::{DataConfig, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
 
 /// The steps after which the parser is asked whether it has learned the label.
 const STEPS: usize = 40;
 /// The number of times that it goes on if it has not.
 const ROUNDS: usize = 3;
-/// The learning rate. It is that of the middle of training: higher rates change other answers.
-const RATE: f64 = 5e-4;
-/// The label is in the examples once for so many others.
+/// The learning rate. Higher rates change more of the other answers.
+const RATE: f64 = 1.5e-4;
+/// The number of other labels for each copy of the new one.
 const REPLAYED: usize = 5;
 
 /// A question whose answer is right before teaching and wrong after it, or the other way round.
@@ -69,81 +69,117 @@ impl TrainedRun {
         let TrainedRun { folder, config, task, model, confidence, .. } = self;
         let lesson = read_label(&task, label)?;
         let mut examples = Examples::read(&config.data)?;
-        let Division { labeled, unlabeled, evaluated } = Division::new(&config.data, examples.clone())?;
-        let (labels, _) = task.label(&labeled, &|| {})?;
-        let test = task.test(&evaluated, &|| {})?;
-        let known: Vec<TestExample> = task.test(&labeled, &|| {})?;
-        let judged: Vec<TestExample> =
-            known.iter().chain(&test).filter(|example| example.outcome.executes()).cloned().collect();
-        let held_out = test.iter().filter(|example| example.outcome.executes()).count();
-
-        let asked: Vec<Question> = unlabeled
-            .iter()
-            .map(|example| task.question(&example.utterance))
-            .chain(examples.bare.iter().map(|utterance| task.question(utterance)))
-            .collect();
-        let all: Vec<LabeledExample> = labels.iter().cloned().chain([lesson.clone()]).collect();
-        let asked = || asked.iter().chain(all.iter().map(|example| &example.question));
-        let channel = NoisyChannel::learn(&task, &all, asked());
+        let known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
         let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
-            let parser = Reranked::new(&task, model, Some(channel.clone()), &config.eval);
+            let parser = Reranked::new(&task, model, Some(known.channel.clone()), &config.eval);
             right_answers(&parser, &task, examples, &config.eval)
         };
-        let before = right(&model, &judged)?;
+        let before = right(&model, &known.judged)?;
         let question = task.test(std::slice::from_ref(label), &|| {})?;
-        let (model, steps, is_learned) = {
-            let mut trainer = Trainer::new(schedule(&config.train), &config.learn, model);
-            let replayed = with_lesson(&labels, &lesson);
-            let mut is_learned = false;
-            for _ in 0..ROUNDS {
-                for _ in 0..STEPS {
-                    trainer.step(&replayed, &[], None);
-                }
-                is_learned = right(trainer.parser(), &question)? == [true];
-                if is_learned {
-                    break;
-                }
+        let mut trainer = Trainer::new(schedule(&config.train), &config.learn, model);
+        let replayed = known.replayed();
+        let mut is_learned = false;
+        for _ in 0..ROUNDS {
+            for _ in 0..STEPS {
+                trainer.step(&replayed, &[], None);
             }
-            let steps = trainer.steps_taken();
-            (trainer.into_parser(), steps, is_learned)
-        };
-        let after = right(&model, &judged)?;
-        let changed = (0..judged.len()).filter(|&index| before[index] != after[index]);
-        let changed = changed.map(|index| ChangedAnswer {
-            utterance: judged[index].utterance.clone(),
-            is_right: after[index],
-            is_held_out: index >= judged.len() - held_out,
-        });
-        let changed = changed.collect();
+            is_learned = right(trainer.parser(), &question)? == [true];
+            if is_learned {
+                break;
+            }
+        }
+        let steps = trainer.steps_taken();
+        let model = trainer.into_parser();
+        let changed = known.changes(&before, &right(&model, &known.judged)?);
 
         let target = beside(folder.folder(), "taught");
         remove(&target)?;
         let taught = RunFolder::create(&target)?;
-        examples.train.push(label.clone());
         copy_files(&folder, &taught, label)?;
+        examples.train.push(label.clone());
         if let Ok(data) = DataRecord::new(&config, &examples) {
             data.with_grammar(&task).write(&taught)?;
         }
         taught.write(RunFile::Model, &write_model(model.parameters()))?;
-        taught.write_json(RunFile::NoisyChannel, &channel)?;
-        let labeled = all.iter().map(|example| (example.utterance.as_str(), &example.question));
-        let scope = Scope::new(&task, labeled, asked());
-        let record = confidence.map(|record| ConfidenceRecord { scope, ..record });
+        taught.write_json(RunFile::NoisyChannel, &known.channel)?;
+        let record = confidence.map(|record| ConfidenceRecord { scope: known.scope(&task), ..record });
         if let Some(record) = &record {
             taught.write_json(RunFile::Confidence, record)?;
         }
         let estimator =
-            record.as_ref().map(|record| ConfidenceEstimator::new(&task, record, channel.clone()));
-        let parser = Reranked::new(&task, &model, Some(channel.clone()), &config.eval);
+            record.as_ref().map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
+        let parser = Reranked::new(&task, &model, Some(known.channel.clone()), &config.eval);
         let parser = (&parser, estimator.as_ref());
-        record_evaluation(&taught, parser, (&task, &test), &config.eval, |_| Ok(()))?;
+        record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |_| Ok(()))?;
 
         added()?;
         let before = beside(folder.folder(), "before");
         remove(&before)?;
         rename(folder.folder(), &before)?;
         rename(&target, folder.folder())?;
-        Ok(Taught { is_learned, steps, compared: judged.len(), changed, before })
+        Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, before })
+    }
+}
+
+/// The questions that a run knows, and a lesson.
+struct KnownQuestions {
+    /// The labels that the parser was trained on, and last the lesson.
+    labels: Vec<LabeledExample>,
+    /// The questions without labels.
+    asked: Vec<Question>,
+    /// The test examples.
+    test: Vec<TestExample>,
+    /// The labels and then the test examples whose programs run.
+    judged: Vec<TestExample>,
+    /// The number of test examples among these.
+    judged_tests: usize,
+    /// The noisy channel of the labels.
+    channel: NoisyChannel,
+}
+
+impl KnownQuestions {
+    fn read(
+        task: &Task,
+        config: &DataConfig,
+        examples: &Examples,
+        lesson: LabeledExample,
+    ) -> Result<Self, TaskError> {
+        let Division { labeled, unlabeled, evaluated } = Division::new(config, examples.clone())?;
+        let (mut labels, _) = task.label(&labeled, &|| {})?;
+        labels.push(lesson);
+        let test = task.test(&evaluated, &|| {})?;
+        let executes = |example: &&TestExample| example.outcome.executes();
+        let judged_tests = test.iter().filter(executes).count();
+        let known = task.test(&labeled, &|| {})?;
+        let judged = known.iter().chain(&test).filter(executes).cloned().collect();
+        let unlabeled = unlabeled.iter().map(|example| &example.utterance).chain(&examples.bare);
+        let asked: Vec<Question> = unlabeled.map(|utterance| task.question(utterance)).collect();
+        let all = asked.iter().chain(labels.iter().map(|example| &example.question));
+        let channel = NoisyChannel::learn(task, &labels, all);
+        Ok(KnownQuestions { labels, asked, test, judged, judged_tests, channel })
+    }
+
+    /// Returns the examples of a batch: the labels, with the lesson once for every [`REPLAYED`] of them.
+    fn replayed(&self) -> Vec<LabeledExample> {
+        let copies = self.labels.len().div_ceil(REPLAYED);
+        let lesson = self.labels.iter().next_back().into_iter().cycle().take(copies);
+        self.labels.iter().chain(lesson).cloned().collect()
+    }
+
+    /// Returns the questions whose answers are right before or after, but not both.
+    fn changes(&self, before: &[bool], after: &[bool]) -> Vec<ChangedAnswer> {
+        let changed = (0..self.judged.len()).filter(|&index| before[index] != after[index]);
+        let answer = |index: usize| ChangedAnswer {
+            utterance: self.judged[index].utterance.clone(),
+            is_right: after[index],
+            is_held_out: index >= self.judged.len() - self.judged_tests,
+        };
+        changed.map(answer).collect()
+    }
+
+    fn scope(&self, task: &Task) -> Scope {
+        let labeled = self.labels.iter().map(|example| (example.utterance.as_str(), &example.question));
+        Scope::new(task, labeled, self.asked.iter())
     }
 }
 
@@ -157,12 +193,6 @@ fn read_label(task: &Task, label: &Example) -> Result<LabeledExample, Experiment
         Some(failure) => Err(ExperimentError::FailedLabel(failure)),
         None => Ok(lesson),
     }
-}
-
-/// Returns the labels with a lesson among them, once for every [`REPLAYED`] of them.
-fn with_lesson(labels: &[LabeledExample], lesson: &LabeledExample) -> Vec<LabeledExample> {
-    let copies = labels.len().div_ceil(REPLAYED).max(1);
-    labels.iter().cloned().chain(std::iter::repeat_n(lesson.clone(), copies)).collect()
 }
 
 /// Returns the schedule of teaching: a low rate that falls.

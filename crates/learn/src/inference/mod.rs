@@ -5,6 +5,7 @@ mod confidence;
 mod estimator;
 mod evaluation;
 mod features;
+mod question_words;
 mod rerank;
 mod scope;
 mod votes;

@@ -3,6 +3,7 @@
 //! A parser has a program for every text. It was trained on questions about its data, though, so a text without words, a request to change the
 //! data, or a question whose words neither labels nor data have is declined before it is parsed.
 
+use super::question_words::{is_change_verb, is_common_word, is_operator_word, is_politeness};
 use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_WORDS};
 use crate::task::Task;
 use serde::{Deserialize, Serialize};
@@ -141,7 +142,7 @@ impl Scope {
         let scope = |(word, stem): (&String, &String)| {
             // The stem of a number in words has digits.
             let is_number = stem.chars().all(|c| c.is_ascii_digit());
-            if is_number || is_function_word(word) || is_common_verb(word) || is_operator_word(word) {
+            if is_number || is_function_word(word) || is_common_word(word) || is_operator_word(word) {
                 WordScope::Common
             } else if self.words.contains_key(stem) || values.contains(stem) {
                 WordScope::Known
@@ -206,194 +207,6 @@ fn is_other_script(text: &str) -> bool {
     other.len() > latin.len()
 }
 
-/// Returns whether a word in lower case asks to change something.
-fn is_change_verb(word: &str) -> bool {
-    const VERBS: [&str; 46] = [
-        "add",
-        "adjust",
-        "alter",
-        "append",
-        "archive",
-        "assign",
-        "cancel",
-        "change",
-        "clear",
-        "copy",
-        "correct",
-        "create",
-        "deactivate",
-        "decrease",
-        "delete",
-        "disable",
-        "drop",
-        "edit",
-        "empty",
-        "enable",
-        "erase",
-        "fill",
-        "fix",
-        "increase",
-        "insert",
-        "lower",
-        "make",
-        "mark",
-        "merge",
-        "modify",
-        "move",
-        "overwrite",
-        "purge",
-        "put",
-        "raise",
-        "register",
-        "remove",
-        "rename",
-        "replace",
-        "reset",
-        "save",
-        "set",
-        "swap",
-        "truncate",
-        "update",
-        "wipe",
-    ];
-    VERBS.binary_search(&word).is_ok()
-}
-
-/// Returns whether a word in lower case may come before the verb of a request.
-fn is_politeness(word: &str) -> bool {
-    const WORDS: [&str; 37] = [
-        "a", "ahead", "all", "and", "can", "could", "d", "do", "go", "have", "help", "hey", "hi", "i", "it",
-        "just", "kindly", "let", "like", "m", "me", "must", "need", "now", "ok", "please", "quickly", "s",
-        "should", "then", "to", "us", "want", "we", "will", "would", "you",
-    ];
-    WORDS.binary_search(&word).is_ok()
-}
-
-/// Returns whether a word in lower case asks for an aggregate, an order, a comparison or a negation. Such words are in questions about
-/// anything, but a program that does not heed them is wrong.
-pub(super) fn is_operator_word(word: &str) -> bool {
-    const WORDS: [&str; 48] = [
-        "above",
-        "after",
-        "average",
-        "before",
-        "below",
-        "biggest",
-        "both",
-        "count",
-        "different",
-        "distinct",
-        "each",
-        "every",
-        "except",
-        "fewer",
-        "fewest",
-        "greater",
-        "highest",
-        "larger",
-        "largest",
-        "least",
-        "less",
-        "longer",
-        "longest",
-        "lowest",
-        "many",
-        "maximum",
-        "mean",
-        "minimum",
-        "more",
-        "most",
-        "neither",
-        "never",
-        "no",
-        "not",
-        "number",
-        "oldest",
-        "only",
-        "over",
-        "per",
-        "shorter",
-        "shortest",
-        "smaller",
-        "smallest",
-        "sum",
-        "total",
-        "under",
-        "without",
-        "youngest",
-    ];
-    WORDS.binary_search(&word).is_ok()
-}
-
-/// Returns whether a word in lower case is one with which questions about anything are asked.
-fn is_common_verb(word: &str) -> bool {
-    const WORDS: [&str; 62] = [
-        "about",
-        "all",
-        "also",
-        "am",
-        "any",
-        "been",
-        "being",
-        "but",
-        "could",
-        "count",
-        "d",
-        "different",
-        "display",
-        "each",
-        "find",
-        "get",
-        "give",
-        "he",
-        "her",
-        "his",
-        "i",
-        "if",
-        "ll",
-        "list",
-        "m",
-        "must",
-        "my",
-        "name",
-        "names",
-        "no",
-        "not",
-        "number",
-        "our",
-        "please",
-        "print",
-        "re",
-        "return",
-        "s",
-        "she",
-        "should",
-        "show",
-        "so",
-        "some",
-        "t",
-        "tell",
-        "than",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "those",
-        "us",
-        "ve",
-        "we",
-        "why",
-        "will",
-        "would",
-        "yes",
-        "you",
-        "your",
-    ];
-    WORDS.contains(&word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -448,11 +261,5 @@ mod tests {
         // Nothing is near, so the first is as good as any.
         assert_eq!(scope.nearest("xyzzy"), Some(LABELED[0]));
         assert_eq!(Scope::default().nearest("xyzzy"), None);
-    }
-
-    #[test]
-    fn lists_of_words_are_sorted() {
-        assert!(is_change_verb("add") && is_change_verb("wipe") && is_change_verb("delete"));
-        assert!(is_politeness("a") && is_politeness("you") && is_politeness("please"));
     }
 }

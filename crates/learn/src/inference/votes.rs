@@ -1,13 +1,13 @@
 //! Votes: candidates with the same answer add up their probabilities.
 //!
-//! Many programs come to the same answer, and a parser divides its probability among them. What a person wants to be right is the answer, so
+//! Many programs have the same answer, and a parser divides its probability among them. What a person wants to be right is the answer, so
 //! the answer with the largest sum is the one with the lowest expected risk, although another program may be the most probable.
 
 use crate::task::Task;
 use serde::Serialize;
 use xpr_run::ExecutedCandidate;
 
-/// An answer, and the candidates that come to it.
+/// An answer, and the candidates that have it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnswerGroup {
     /// The sum of the candidates' probabilities.

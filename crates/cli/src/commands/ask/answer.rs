@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use std::time::Instant;
 use xpr_exec::Outcome;
 use xpr_exec::sqlite::{AnswerCell, answer_cells};
-use xpr_learn::inference::{AnswerChooser, AnswerGroup, ConfidenceEstimator, Reranked, Scope};
+use xpr_learn::inference::{AnswerChooser, AnswerGroup, ConfidenceEstimator, OutOfScope, Reranked, Scope};
 use xpr_learn::{Task, TrainedRun};
 use xpr_run::ExecutedCandidate;
 
@@ -54,6 +54,9 @@ pub(super) struct Declined {
     /// The nearest question that the parser was trained on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) nearest: Option<String>,
+    /// Whether only unknown words speak against it.
+    #[serde(skip)]
+    pub(super) may_be_in_scope: bool,
 }
 
 /// One of several answers none of which is sure.
@@ -143,8 +146,10 @@ impl<'r> QuestionAnswerer<'r> {
         }
         let nothing_known = Scope::default();
         let scope = self.scope.unwrap_or(&nothing_known);
-        let reason = scope.declines(self.task, text)?.to_string();
-        Some(Declined { reason, nearest: scope.nearest(text).map(str::to_owned) })
+        let reason = scope.declines(self.task, text)?;
+        let may_be_in_scope = matches!(reason, OutOfScope::OtherTopic(_));
+        let nearest = scope.nearest(text).map(str::to_owned);
+        Some(Declined { reason: reason.to_string(), nearest, may_be_in_scope })
     }
 
     /// Returns the answer to a question.
@@ -157,7 +162,11 @@ impl<'r> QuestionAnswerer<'r> {
         let Some(beam) = self.parser.beams(&[&question], beam).pop() else {
             return AnsweredQuestion::declined(
                 text,
-                Declined { reason: "the parser found no program".to_owned(), nearest: None },
+                Declined {
+                    reason: "the parser found no program".to_owned(),
+                    nearest: None,
+                    may_be_in_scope: false,
+                },
             );
         };
         let answer = self.chooser.choose(&question, &beam.candidates);

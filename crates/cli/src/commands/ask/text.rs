@@ -13,14 +13,18 @@ const MAX_OUTCOME_CHARS: usize = 72;
 
 /// Writes why a question is not answered, and one that can be.
 pub(super) fn write_declined(out: &mut dyn Write, answer: &AnsweredQuestion) -> Result<()> {
-    let Some(Declined { reason, nearest }) = &answer.declined else {
+    let Some(Declined { reason, nearest, may_be_in_scope }) = &answer.declined else {
         return Ok(writeln!(out, "The parser found no program.")?);
     };
     writeln!(out, "Not answered: {reason}.")?;
-    match nearest {
-        Some(nearest) => Ok(writeln!(out, "A question it was trained on: {nearest}")?),
-        None => Ok(()),
+    if let Some(nearest) = nearest {
+        writeln!(out, "A question it was trained on: {nearest}")?;
     }
+    if *may_be_in_scope {
+        let advice = "If it is about these data, say in `words` of xpr.toml what people call them, or ask with --min-confidence 0.";
+        writeln!(out, "{advice}")?;
+    }
+    Ok(())
 }
 
 /// Writes the confidence, the explanation and the rows of an answer, at most `max_rows` of them, and the program if `with_program`. If
