@@ -216,7 +216,7 @@ fn programs_that_make_no_sense_take_no_place() {
         let program = read(text);
         let target = TargetProgram { question: 0, actions: program.actions() };
         let log_probability = model.log_probabilities(&[&question], &[target])[0];
-        assert!(log_probability > -5.0, "training did not make this probable: {log_probability} {text}");
+        assert!(log_probability > -8.0, "training did not make this probable: {log_probability} {text}");
         found.iter().any(|candidate| candidate.program == program)
     };
     assert_eq!(nonsense.map(is_found), [false; 4]);

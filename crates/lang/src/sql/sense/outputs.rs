@@ -88,7 +88,8 @@ impl Next<'_> {
             _ => true,
         };
         let count = Value { origin: Origin::Count, ..Value::computed(ColumnType::Number) };
-        let is_set = matches!(self.query.use_of_select(select), QueryUse::In(_));
+        let is_set = self.context.clause == Clause::Outputs
+            && matches!(self.query.use_of_select(select), QueryUse::In(_));
         let is_wanted = |value| self.target().is_none_or(|target| self.is_comparable(&target, value));
         // That the column of another aggregate can be compared is decided when it is named.
         !self.context.in_aggregate && by_clause && by_place && (!is_count || is_wanted(count) && !is_set)

@@ -326,18 +326,16 @@ fn what_search_offers_can_be_completed() {
         actions.iter().for_each(|&action| derivation.advance(grammar, action).unwrap());
         derivation
     };
-    // `name = (SELECT …` needs a table that has a name: of bands there is none that is one.
-    let text = "SELECT name FROM city WHERE state IN (SELECT title FROM band)";
+    // A list has two values or more, and only one of the numbers is near those of the column.
+    let text = "SELECT name FROM city WHERE population IN (500, 3)";
     let program = language.read(text, &grammar, &environment).unwrap();
-    let band = crate::Action::Item(environment.find("band").unwrap());
-    let at = program.actions().iter().position(|action| *action == band).unwrap();
+    let population = crate::Action::Item(environment.find("city.population").unwrap());
+    let at = program.actions().iter().position(|action| *action == population).unwrap();
     let before = &program.actions()[..at];
-    assert!(
-        sense.next_action(&grammar, before).makes_sense(band),
-        "only a look ahead shows that it leads nowhere"
-    );
-    let with_band = [before, &[band]].concat();
-    assert_eq!(completion(sense, &grammar, &advanced(&with_band, &grammar), &with_band), None);
+    let is_offered = sense.next_action(&grammar, before).makes_sense(population);
+    assert!(is_offered, "only a look ahead shows that it leads nowhere");
+    let with_column = [before, &[population]].concat();
+    assert_eq!(completion(sense, &grammar, &advanced(&with_column, &grammar), &with_column), None);
     let rest = completion(sense, &grammar, &advanced(before, &grammar), before).unwrap();
     assert!(advanced(&[before, &rest].concat(), &grammar).is_complete());
 }
