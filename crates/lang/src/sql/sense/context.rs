@@ -197,6 +197,16 @@ impl PartialQuery<'_> {
         aggregates.next().is_some_and(is_extreme) && aggregates.next().is_none()
     }
 
+    /// Returns whether the outputs of a select are columns, as far as they were written.
+    pub(super) fn has_only_columns(&self, select: NodeId) -> bool {
+        use SqlRule::{Again, AgainField, Field, NextField};
+        self.output_nodes(select).iter().all(|&output| match self.step_of(output) {
+            super::partial::Step::Column(_) => true,
+            super::partial::Step::Rule(rule) => matches!(rule, Again(_) | AgainField | Field | NextField),
+            _ => false,
+        })
+    }
+
     /// Returns whether an output of a select has a value of a single row, as far as they were written.
     pub(super) fn has_bare_output(&self, select: NodeId) -> bool {
         self.nodes_of_outputs(select).any(|(node, context)| {

@@ -102,7 +102,10 @@ impl Next<'_> {
         let is_extreme = matches!(rule, SqlRule::Aggregate(Aggregate::Min | Aggregate::Max));
         match self.facts().has_rows_of_extremes {
             true if has_bare_output => {
-                is_extreme && self.query.is_output_place(self.slot) && !self.has_aggregate_output(select)
+                is_extreme
+                    && self.query.is_output_place(self.slot)
+                    && !self.has_aggregate_output(select)
+                    && self.query.has_only_columns(select)
             }
             _ => !has_bare_output,
         }

@@ -132,6 +132,11 @@ fn aggregates_are_of_values_and_where_groups_are() {
             "SELECT state FROM city GROUP BY state HAVING population > 500",
         ],
     );
+    // As a label has it, SQLite takes a column from the row with the greatest value, but nothing that is computed.
+    let label = "SELECT MIN(area), name FROM state";
+    assert!(makes_sense("SELECT name, MAX(population) FROM city", &[label]));
+    assert!(!makes_sense("SELECT population + 3, MAX(population) FROM city", &[label]));
+    assert!(!makes_sense("SELECT name, COUNT(*) FROM city", &[label]));
     // SQLite refuses these, and so does the reader for some.
     for nested in ["SELECT SUM(COUNT(*)) FROM city", "SELECT name FROM city WHERE COUNT(*) > 3"] {
         assert!(!makes_sense(nested, &[]), "{nested}");
