@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Eval(EvalArguments),
     Report(ReportArguments),
     Ask(AskArguments),
+    Teach(TeachArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
     Init(InitArguments),
@@ -88,6 +89,16 @@ pub(crate) struct TrainedRunArguments {
     /// Run folder of a trained parser.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) details: DetailArguments,
+}
+
+/// How much a command says about its input.
+#[derive(Debug, Args)]
+pub(crate) struct DetailArguments {
+    /// Also say how the database is read: from a copy, or in place.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
 }
 
 /// Train, compare and query parsers on a built-in film database: no files needed, minutes on two cores.
@@ -172,6 +183,12 @@ pub(crate) struct TrainArguments {
     /// use of unlabeled questions can share it.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) members: Option<PathBuf>,
+    /// End when standard input closes, as it does when the process that writes to it ends.
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_closes: bool,
+    /// Also show figures of the unlabeled questions: how many candidates are rewarded, and the like.
+    #[arg(long)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) pool: ThreadArguments,
     #[command(flatten)]
@@ -325,6 +342,7 @@ pub(crate) enum HeldOutFrom {
 Examples:
   xpr eval runs/calendar --data data
   xpr eval runs/calendar --data data --beam 16 --json
+  xpr eval music/run --set eval.votes=false
   xpr eval base --databases data/spider/dev")]
 pub(crate) struct EvalArguments {
     #[command(flatten)]
@@ -342,6 +360,9 @@ pub(crate) struct EvalArguments {
     /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,
+    /// Change a setting of `eval` for this evaluation, such as eval.votes=false. The run folder is not changed.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }
@@ -378,7 +399,8 @@ pub(crate) struct ReportArguments {
 
 /// Ask a trained parser questions.
 ///
-/// Prints the chosen program, what it returns in English, its answer, and the other candidates. Without a question, it asks for questions
+/// Prints the chosen program, how sure its answer is, what it returns in English, its answer, and the other candidates. If no answer is sure,
+/// it shows several. A question that is not about the data, or asks to change them, is declined with the reason. Without a question, it asks for questions
 /// at a terminal, or answers those on standard input, one answer per line. \help lists the commands of a session.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -395,6 +417,10 @@ pub(crate) struct AskArguments {
     pub(crate) question: Option<String>,
     #[command(flatten)]
     pub(crate) search: BeamArguments,
+    /// Confidence that an answer needs, from 0 to 1; below it, several answers are shown. 0 answers every question. The run's own, which was
+    /// chosen by its labels, if not given.
+    #[arg(long, value_name = "P", value_parser = parse_share)]
+    pub(crate) min_confidence: Option<f64>,
     /// Print all rows of the answer.
     #[arg(long)]
     pub(crate) all_rows: bool,
@@ -403,6 +429,26 @@ pub(crate) struct AskArguments {
     pub(crate) csv: bool,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// Add a label to a project, and teach it to a trained parser in seconds.
+///
+/// The parser goes on from its weights on this label and those it knows, and says which other answers became right or wrong. The label is
+/// added to the project's file of labels, with a line in feedback.jsonl. The run as it was is kept beside it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr teach music/run \"how many records are there\" \"SELECT count(*) FROM album\"")]
+pub(crate) struct TeachArguments {
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Question.
+    pub(crate) question: String,
+    /// Its SQL.
+    #[arg(value_name = "SQL")]
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
 }
 
 /// Evaluate an objective on given candidates, to check another implementation against this one.
@@ -582,6 +628,8 @@ pub(crate) struct QuestionFiles {
     /// Questions without SQL: one per line, or in the same formats.
     #[arg(long, value_name = "FILE")]
     pub(crate) unlabeled: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) details: DetailArguments,
 }
 
 /// Report how much of your data a parser can learn from.
@@ -752,5 +800,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(seconds),
         _ => Err("expected a number of seconds above 0 and at most 3600".into()),
+    }
+}
+
+/// Reads a share from 0 to 1.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().map_err(|_| "expected a number from 0 to 1".to_owned())?;
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err("expected a number from 0 to 1".to_owned()),
     }
 }

@@ -29,6 +29,10 @@ pub struct ProjectSettings {
     pub test: String,
     /// The number of labeled questions that are held out for testing.
     pub held_out: usize,
+    /// Foreign keys that are probably right, such as `flight.source -> airport.code`. They are written as a comment.
+    pub suggested_keys: Vec<String>,
+    /// Whether constants of labels may differ from the cells in blanks and case.
+    pub loose_values: bool,
 }
 
 impl ProjectSettings {
@@ -65,6 +69,22 @@ impl ProjectSettings {
                 "shuffles the labeled questions, so that the held-out ones are not all alike",
             );
         }
+        toml.push_str(
+            "# What people call tables, columns and values; tables to leave out; keys that are not declared:\n",
+        );
+        toml.push_str(
+            "# words = [\"album.f_17: price, cost\", \"artist: musician\", \"country.code = 'USA': america\"]\n",
+        );
+        toml.push_str("# without_tables = [\"log\"]\n");
+        let suggested: Vec<String> = self.suggested_keys.iter().map(|key| quoted(key)).collect();
+        let keys =
+            if suggested.is_empty() { quoted("flight.source -> airport.code") } else { suggested.join(", ") };
+        toml.push_str(&format!("# keys = [{keys}]\n"));
+        let loose = if self.loose_values { "" } else { "# " };
+        toml.push_str(&format!(
+            "{loose}loose_values = true # labels may differ from the cells in blanks and case\n"
+        ));
+        toml.push_str("\n[eval]\nvotes = true # programs with the same answer add up their probabilities\n");
         if !self.unlabeled.is_empty() {
             toml.push_str(
                 "\n[learn]\nobjective = \"sparse\" # how to learn from questions without programs\n",
@@ -251,6 +271,14 @@ mod tests {
                 "held_out = 12                          # labeled questions held out for testing, as there is no test file",
                 "held_out_from = \"labeled\"",
                 "split = 1                              # shuffles the labeled questions, so that the held-out ones are not all alike",
+                "# What people call tables, columns and values; tables to leave out; keys that are not declared:",
+                "# words = [\"album.f_17: price, cost\", \"artist: musician\", \"country.code = 'USA': america\"]",
+                "# without_tables = [\"log\"]",
+                "# keys = [\"flight.source -> airport.code\"]",
+                "# loose_values = true # labels may differ from the cells in blanks and case",
+                "",
+                "[eval]",
+                "votes = true # programs with the same answer add up their probabilities",
             ]
         );
     }

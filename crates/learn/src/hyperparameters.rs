@@ -45,3 +45,23 @@ pub(crate) const RELEVANCE_OF_NEIGHBOUR: f64 = 0.3;
 
 /// The number of labeled examples that `--tune` holds out, as in the paper, but at most half of them.
 pub(crate) const TUNING_EXAMPLES: usize = 100;
+
+/// The expected number of times that a label's action generated a word, from which on the action explains the word.
+pub(crate) const LEAST_EXPLAINING_COUNT: f64 = 0.1;
+
+/// The weights of the confidence without labels to fit them on. `cargo run --release -p xpr-learn --example confidence_prior` fits them
+/// on runs about other databases.
+pub(crate) const CONFIDENCE_PRIOR: [f64; 12] =
+    [-1.041, 0.713, 0.574, 1.836, -2.169, -0.602, -0.012, 0.987, -0.512, 0.285, 1.573, -0.748];
+
+/// The strength of the penalty that holds the weights of the confidence near [`CONFIDENCE_PRIOR`].
+pub(crate) const CONFIDENCE_STRENGTH: f64 = 4.0;
+
+/// The smallest number of labels that weights of the confidence are fitted on.
+pub(crate) const FEWEST_CALIBRATION_LABELS: usize = 30;
+
+/// The number of content words of a question that labels or data must have for it to be answered.
+pub(crate) const LEAST_KNOWN_WORDS: usize = 1;
+
+/// The share of the content words of a question that labels or data must have for it to be answered.
+pub(crate) const LEAST_KNOWN_SHARE: f64 = 0.5;

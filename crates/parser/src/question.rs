@@ -6,7 +6,7 @@ use crate::scene::ItemFeatures;
 use crate::{Scene, Vocabulary};
 use std::fmt;
 use std::sync::Arc;
-use xpr_lang::{Action, Environment, Grammar, ItemId, ItemPosition, TypeId};
+use xpr_lang::{Action, Environment, Grammar, ItemId, ItemPosition, Sense, TypeId};
 use xpr_text::stem;
 
 /// A question, prepared for a parser: its words, and how they relate to the items of a [`Scene`].
@@ -171,6 +171,12 @@ impl Question {
             }
         }
         related
+    }
+
+    /// Returns the rules by which search leaves out programs that make no sense, if there are some. See
+    /// [`Environment::sense`].
+    pub(crate) fn sense(&self) -> Option<&dyn Sense> {
+        self.environment()?.sense()
     }
 
     /// Returns the items of the scene that the question shares; none if it shares all of them.

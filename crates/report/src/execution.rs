@@ -22,12 +22,13 @@ pub struct ExecutionEffect {
 
 impl ExecutionEffect {
     /// Returns the effect on predictions, or nothing if there are none.
-    pub(crate) fn of<'a>(predictions: impl Iterator<Item = &'a Prediction> + Clone) -> Option<Self> {
-        let questions = predictions.clone().count();
+    pub(crate) fn of<'a>(predictions: impl Iterator<Item = &'a Prediction>) -> Option<Self> {
+        let predictions: Vec<&Prediction> = predictions.collect();
         let share = |holds: fn(&Prediction) -> bool| {
-            predictions.clone().filter(|prediction| holds(prediction)).count() as f64 / questions as f64
+            let count = predictions.iter().filter(|prediction| holds(prediction)).count();
+            count as f64 / predictions.len() as f64
         };
-        (questions > 0).then(|| ExecutionEffect {
+        (!predictions.is_empty()).then(|| ExecutionEffect {
             first_fails: share(|prediction| {
                 prediction.candidates.first().is_none_or(|first| !first.outcome.executes())
             }),

@@ -1,6 +1,6 @@
 //! Runs that differ only in split, fold and seed, taken together.
 
-use crate::calibration::{Calibration, calibration};
+use crate::calibration::calibration;
 use crate::curves::{TrainingCurves, curves};
 use crate::errors::{ErrorAnalysis, analyse};
 use crate::execution::ExecutionEffect;
@@ -11,6 +11,7 @@ use crate::settings::{Conditions, VECTORS, differing, is_supervised, short_key};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use xpr_run::Calibration;
 
 /// Runs that differ only in split, fold and seed.
 #[derive(Clone, Debug, Serialize)]
@@ -279,7 +280,7 @@ impl GroupKey {
 
 /// Returns whether a setting belongs to a method, so that the methods differ in it.
 fn is_of_method(key: &str) -> bool {
-    key.starts_with("learn.") || matches!(key, "eval.noisy_channel" | "eval.temperature")
+    key.starts_with("learn.") || matches!(key, "eval.noisy_channel" | "eval.temperature" | "eval.votes")
 }
 
 #[cfg(test)]

@@ -46,7 +46,6 @@ mod settings;
 mod tables;
 mod terminal;
 
-pub use calibration::{Calibration, ConfidenceBin};
 pub use comparison::{AverageGain, ComparisonCell, ComparisonLine, ComparisonRow, PaperComparison};
 pub use curves::{Curve, TrainingCurves};
 pub use differences::{DifferenceRow, DifferenceTable};

@@ -1,8 +1,8 @@
 //! The method of a run: the paper's or ours.
 //!
 //! By the paper's method a parser learns from the programs that its own search finds, and answers with its own ranking. By our
-//! method an ensemble suggests the programs, or a noisy channel re-ranks the candidates of an answer, or both. Runs on labels
-//! only are the bounds of a method: those that answer without a noisy channel are the paper's.
+//! method an ensemble suggests the programs, or a noisy channel or votes rank the candidates of an answer, or both. Runs on labels
+//! only are the bounds of a method: those that answer without a noisy channel and without votes are the paper's.
 
 use crate::settings::Settings;
 use serde::Serialize;
@@ -69,7 +69,8 @@ fn vectors_and_data(run: &Settings) -> (bool, String) {
 /// Returns the method of a run by its own settings.
 fn method_alone(run: &Settings) -> Method {
     let learns_alone = run.objective() == "none" || run.ensemble() == 0;
-    if learns_alone && run.noisy_channel() == 0.0 { Method::Paper } else { Method::Ours }
+    let answers_alone = run.noisy_channel() == 0.0 && !run.counts_votes();
+    if learns_alone && answers_alone { Method::Paper } else { Method::Ours }
 }
 
 #[cfg(test)]

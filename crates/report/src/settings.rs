@@ -31,7 +31,7 @@ pub(crate) struct Conditions {
 
 /// Settings by which runs are never told apart: those of [`Conditions`], split, fold and seed, which vary within a group,
 /// the objective, which is compared separately, and those without influence on a result.
-const NOT_COMPARED: [&str; 11] = [
+const NOT_COMPARED: [&str; 12] = [
     "data.dataset",
     "data.domain",
     "data.database",
@@ -40,6 +40,7 @@ const NOT_COMPARED: [&str; 11] = [
     "data.held_out",
     "data.split",
     "data.fold",
+    "eval.confidence_folds",
     "train.seed",
     "train.checkpoint",
     "learn.objective",
@@ -132,6 +133,11 @@ impl Settings {
     /// Returns the weight of the noisy channel when answering.
     pub(crate) fn noisy_channel(&self) -> f64 {
         self.number("eval.noisy_channel")
+    }
+
+    /// Returns whether candidates with the same answer add up their probabilities.
+    pub(crate) fn counts_votes(&self) -> bool {
+        self.get("eval.votes") == "true"
     }
 
     /// Returns the split and the seed.

@@ -426,7 +426,7 @@ pub(crate) fn calibration(report: &Report) -> Option<TextTable> {
     }
     let columns = ["calibration error", "all answers", "top 90 %", "top 80 %", "top 50 %"];
     let mut notes = vec![
-        "Confidence is the probability of the chosen program. The calibration error is the mean difference between \
+        "Confidence is the probability of the chosen program or, if a run counts votes, that its answer is right. The calibration error is the mean difference between \
          confidence and accuracy over ten bins, in percentage points. Top 90 %: the accuracy on the 90 % of the \
          questions that are answered with most confidence."
             .to_owned(),

@@ -10,6 +10,7 @@
 //! unlabeled.json          figures of the unlabeled questions, if the run learns from any
 //! model.safetensors       the weights of the trained model
 //! channel.json            the noisy channel, if the run re-ranks with it
+//! confidence.json         how the confidence of answers is estimated, if the run counts votes
 //! predictions.jsonl       a line for every test question
 //! databases.json          the databases of pretraining, and the accuracy on those that are held out
 //! card.md                 the model card
@@ -89,6 +90,8 @@ pub enum RunFile {
     Model,
     /// The noisy channel.
     NoisyChannel,
+    /// How the confidence of answers is estimated.
+    Confidence,
     /// A [`Prediction`](crate::Prediction) for every test question.
     Predictions,
     /// The databases of pretraining.
@@ -106,6 +109,25 @@ pub enum RunFile {
 }
 
 impl RunFile {
+    /// All files of a run folder.
+    pub const ALL: [RunFile; 15] = [
+        RunFile::Config,
+        RunFile::Data,
+        RunFile::Grammar,
+        RunFile::Vocabulary,
+        RunFile::Checkpoint,
+        RunFile::Metrics,
+        RunFile::Unlabeled,
+        RunFile::Model,
+        RunFile::NoisyChannel,
+        RunFile::Predictions,
+        RunFile::Card,
+        RunFile::Manifest,
+        RunFile::Evaluation,
+        RunFile::Lock,
+        RunFile::Progress,
+    ];
+
     /// Returns the name of the file.
     pub fn name(self) -> &'static str {
         match self {
@@ -118,6 +140,7 @@ impl RunFile {
             RunFile::Unlabeled => "unlabeled.json",
             RunFile::Model => "model.safetensors",
             RunFile::NoisyChannel => "channel.json",
+            RunFile::Confidence => "confidence.json",
             RunFile::Predictions => "predictions.jsonl",
             RunFile::Databases => "databases.json",
             RunFile::Card => "card.md",
@@ -201,7 +224,7 @@ impl RunFolder {
         }
         let lock = self.lock_file()?;
         match lock.try_lock() {
-            Ok(()) => Ok(Arc::new(lock)),
+            Ok(()) => Ok(self.cleaned(lock)),
             Err(TryLockError::WouldBlock) => Err(RunError::InUse(self.folder.clone())),
             Err(TryLockError::Error(source)) => Err(self.file_error(RunFile::Lock, source)),
         }
@@ -217,7 +240,13 @@ impl RunFolder {
         }
         let lock = self.lock_file()?;
         lock.lock().map_err(|source| self.file_error(RunFile::Lock, source))?;
-        Ok(Arc::new(lock))
+        Ok(self.cleaned(lock))
+    }
+
+    /// Removes what a killed process left behind. Whoever has the lock is the only one who writes.
+    fn cleaned(&self, lock: File) -> Arc<File> {
+        xpr_data::remove_temporary_files(&self.folder, RunFile::ALL.map(RunFile::name));
+        Arc::new(lock)
     }
 
     /// Opens the file of the lock. Whatever else has its name, such as a link to another file, is refused. The file is not
@@ -297,7 +326,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be read.
     pub fn read(&self, file: RunFile) -> Result<Vec<u8>, RunError> {
-        fs::read(self.path(file)).map_err(|source| self.file_error(file, source))
+        xpr_data::read_bytes(&self.path(file)).map_err(|source| self.file_error(file, source))
     }
 
     /// Reads a file that [`RunFolder::write_json`] wrote.

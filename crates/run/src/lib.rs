@@ -19,6 +19,7 @@
 //! # Ok::<(), xpr_run::ConfigError>(())
 //! ```
 
+mod calibration;
 mod config;
 mod fingerprint;
 mod folder;
@@ -26,10 +27,11 @@ mod manifest;
 mod metrics;
 mod prediction;
 
+pub use calibration::{Calibration, ConfidenceBin, ConfidenceFigures};
 pub use config::{
     BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
     IgnoredSetting, LearnConfig, OvernightGrammar, PretrainConfig, PretrainDataConfig, ReadConfig,
-    RenamedSetting, Reward, TrainConfig, rename_settings,
+    RenamedSetting, Reward, SearchConfig, TrainConfig, rename_settings,
 };
 pub use fingerprint::{fingerprint, fingerprint_bytes};
 pub use folder::{RunError, RunFile, RunFolder};

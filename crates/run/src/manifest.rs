@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const FORMAT: u32 = 1;
 
 /// The files that a manifest lists, if they exist.
-const LISTED: [RunFile; 13] = [
+const LISTED: [RunFile; 14] = [
     RunFile::Config,
     RunFile::Data,
     RunFile::Grammar,
@@ -23,6 +23,7 @@ const LISTED: [RunFile; 13] = [
     RunFile::Unlabeled,
     RunFile::Model,
     RunFile::NoisyChannel,
+    RunFile::Confidence,
     RunFile::Predictions,
     RunFile::Databases,
     RunFile::Card,

@@ -1,5 +1,6 @@
 //! What a parser predicted, and how often that is right.
 
+use crate::calibration::ConfidenceFigures;
 use serde::{Deserialize, Serialize};
 use xpr_lang::Outcome;
 
@@ -21,6 +22,9 @@ pub struct Evaluation {
     pub in_beam: f64,
     /// The most probable candidate executes.
     pub executable: f64,
+    /// How well the confidence of answers tells right from wrong, if the run estimates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<ConfidenceFigures>,
 }
 
 /// What a parser predicted for a question: a line of `predictions.jsonl`.
@@ -42,6 +46,9 @@ pub struct Prediction {
     pub right_at: Option<usize>,
     /// The index of the chosen candidate.
     pub chosen: usize,
+    /// The confidence in the answer, if it is not that of the chosen program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// All candidates, the most probable first.
     pub candidates: Vec<ExecutedCandidate>,
 }

@@ -2,14 +2,13 @@
 
 use super::train::write_evaluation;
 use super::training_progress::write_failed_labels;
-use super::{find_data, write_json, write_notes};
+use super::{find_data, open_run, write_json};
 use crate::arguments::EvalArguments;
 use crate::table;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use xpr_learn::TrainedRun;
 use xpr_learn::experiment::{DatabaseRecord, ZeroShotEvaluation};
 use xpr_run::Evaluation;
 
@@ -17,15 +16,15 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     if let Some(databases) = &arguments.databases {
         return evaluate_base(arguments, databases, out);
     }
-    let mut run = TrainedRun::open(&arguments.trained.run)?;
-    write_notes(run.notes.iter().cloned());
+    let mut run = open_run(&arguments.trained, &arguments.set)?;
     find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);
     }
     let (evaluation, failed) = match &arguments.test {
         Some(file) => run.evaluate_on(file)?,
-        None => run.evaluate()?,
+        None if arguments.set.is_empty() => run.evaluate()?,
+        None => run.evaluate_unrecorded()?,
     };
     write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)

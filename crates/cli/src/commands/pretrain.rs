@@ -8,7 +8,7 @@ use crate::arguments::PretrainArguments;
 use crate::printer;
 use anyhow::{Context, Result};
 use std::io::Write;
-use xpr_learn::experiment::Pretraining;
+use xpr_learn::experiment::{PlannedSteps, Pretraining};
 use xpr_run::{PretrainConfig, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &PretrainArguments, out: &mut dyn Write) -> Result<()> {
@@ -19,7 +19,9 @@ pub(crate) fn run(arguments: &PretrainArguments, out: &mut dyn Write) -> Result<
     bar.finish();
     let pretraining = load?;
     write_data(&pretraining);
-    let mut progress = TrainingProgress::with_steps(pretraining.config().train.steps);
+    let steps = pretraining.config().train.steps;
+    let plan = PlannedSteps { member: steps, student: 0, fold: 0, folds: 0 };
+    let mut progress = TrainingProgress::with_plan(steps, plan);
     let evaluation = pretraining.run(&folder, arguments.resume, &mut progress)?;
     progress.finish();
     write_evaluation(out, &evaluation, arguments.output.json)

@@ -6,23 +6,37 @@ use super::{find_data, find_embeddings, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use crate::printer;
 use anyhow::{Context, Result, bail};
-use std::io::Write;
+use std::io::{self, Write};
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
-use xpr_run::{Config, Evaluation, RunFile, RunFolder};
+use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
+    if arguments.until_stdin_closes {
+        end_with_stdin()?;
+    }
     use_threads(arguments.pool.threads)?;
     let (folder, config) = if arguments.resume { resume(arguments)? } else { start(arguments)? };
     let mut bar = LoadingBar::new();
-    let load =
-        Experiment::load_watched(config, &mut |done, total| bar.show("labeled queries run", done, total));
+    let load = Experiment::load_watched(config, &mut |what, done, total| bar.show(what, done, total));
     bar.finish();
     let experiment = load?.with_members(arguments.members.clone());
-    let mut progress = TrainingProgress::new(&experiment, experiment.config().data.name());
+    let name = experiment.config().data.name();
+    let mut progress = TrainingProgress::with_details(&experiment, name, arguments.verbose);
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.finish();
     write_evaluation(out, &evaluation, arguments.output.json)
+}
+
+/// Ends this process when standard input closes. The run can be resumed, as after any kill.
+fn end_with_stdin() -> Result<()> {
+    let wait = || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = writeln!(printer::stderr(), "error: the process that started this training ended");
+        std::process::exit(2);
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(wait).context("starting a thread")?;
+    Ok(())
 }
 
 /// Creates the run folder, chooses learn.weight if asked to, and returns the settings.
@@ -94,5 +108,18 @@ pub(super) fn write_evaluation(out: &mut dyn Write, evaluation: &Evaluation, jso
     writeln!(out, "  {}  exact matches with the labeled program", percent(evaluation.exact))?;
     writeln!(out, "  {}  correct answer in the beam", percent(evaluation.in_beam))?;
     writeln!(out, "  {}  most probable program executes", percent(evaluation.executable))?;
+    if let Some(confidence) = &evaluation.confidence {
+        let ConfidenceFigures { expected_error, sure_and_wrong, threshold, coverage, accuracy } = confidence;
+        writeln!(out, "Confidence")?;
+        writeln!(
+            out,
+            "  {}  of the questions have an answer with confidence {:.0} % or more; {} of these are correct",
+            percent(*coverage),
+            100.0 * threshold,
+            percent(*accuracy).trim_start()
+        )?;
+        writeln!(out, "  {}  wrong answers with confidence 80 % or more", percent(*sure_and_wrong))?;
+        writeln!(out, "  {}  calibration error", percent(*expected_error))?;
+    }
     Ok(())
 }

@@ -1,16 +1,20 @@
 //! The progress of training: a bar on a terminal, lines elsewhere.
 
+use super::write_notes;
 use crate::duration::brief;
 use crate::printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
-use xpr_learn::task::FailedLabel;
+use xpr_learn::experiment::PlannedSteps;
+use xpr_learn::task::{ConflictingLabels, FailedLabel};
 use xpr_learn::{Experiment, Observer};
 use xpr_run::{StepReport, UnlabeledReport};
 
 /// The number of examples listed that are left out, and of those whose program fails.
 const MAX_LISTED: usize = 10;
+/// The number of questions listed that have labels with different answers. Benchmarks have some that are not mistakes.
+const MAX_CONFLICTS: usize = 3;
 /// The time between lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -24,20 +28,31 @@ pub(super) struct TrainingProgress {
     loss: f64,
     /// A running mean, since steps take longer once joint training begins.
     seconds_per_step: f64,
+    /// Whether the figures of unlabeled questions are shown.
+    verbose: bool,
+    plan: PlannedSteps,
+    /// The steps of the parsers whose training has not begun.
+    steps_to_come: usize,
 }
 
 impl TrainingProgress {
     /// Writes what the experiment `name` learns from, and shows a bar.
     pub(super) fn new(experiment: &Experiment, name: &str) -> Self {
-        write_experiment(experiment, name);
-        TrainingProgress::with_steps(experiment.config().train.steps)
+        TrainingProgress::with_details(experiment, name, false)
     }
 
-    /// Shows a bar for this many steps.
-    pub(super) fn with_steps(steps: usize) -> Self {
+    /// Does the same, and also shows the figures of unlabeled questions if `verbose`.
+    pub(super) fn with_details(experiment: &Experiment, name: &str, verbose: bool) -> Self {
+        write_experiment(experiment, name);
+        let plan = experiment.planned_steps();
+        TrainingProgress { verbose, ..TrainingProgress::with_plan(experiment.config().train.steps, plan) }
+    }
+
+    /// Shows a bar for the steps of a parser, and knows the steps of those that are trained before it.
+    pub(super) fn with_plan(steps: usize, plan: PlannedSteps) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let bar = if is_terminal { ProgressBar::new(steps as u64) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}  {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps  {msg}") {
             bar.set_style(style);
         }
         TrainingProgress {
@@ -47,6 +62,9 @@ impl TrainingProgress {
             last_step: Instant::now(),
             loss: f64::NAN,
             seconds_per_step: f64::NAN,
+            verbose: false,
+            plan,
+            steps_to_come: plan.folds * plan.fold,
         }
     }
 
@@ -73,15 +91,23 @@ impl Observer for TrainingProgress {
         self.last_step = Instant::now();
         self.bar.set_length(steps as u64);
         self.bar.set_position(report.step as u64);
-        let unlabeled = report.unlabeled.as_ref().map_or_else(String::new, unlabeled_text);
-        self.bar.set_message(format!("loss {:.3}{unlabeled}", self.loss));
+        let unlabeled =
+            report.unlabeled.as_ref().filter(|_| self.verbose).map_or_else(String::new, unlabeled_text);
+        let steps_left = steps - report.step;
+        let time = |steps: usize| brief(Duration::from_secs_f64(self.seconds_per_step * steps as f64));
+        let left = match self.steps_to_come {
+            0 => format!("{} left", time(steps_left)),
+            to_come => {
+                format!("{} left, {} with the other parsers", time(steps_left), time(steps_left + to_come))
+            }
+        };
+        self.bar.set_message(format!("loss {:.3}{unlabeled}  {left}", self.loss));
         let is_due = self.last_line.elapsed() >= LINE_INTERVAL || report.step == steps;
         if !self.is_terminal && is_due {
             self.last_line = Instant::now();
-            let left = brief(Duration::from_secs_f64(self.seconds_per_step * (steps - report.step) as f64));
             let _ = writeln!(
                 printer::stderr(),
-                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left} left",
+                "step {}/{steps}  loss {:.3}{unlabeled}  {:.1} ms per step  {left}",
                 report.step,
                 self.loss,
                 1000.0 * self.seconds_per_step
@@ -90,7 +116,14 @@ impl Observer for TrainingProgress {
     }
 
     fn member(&mut self, member: usize, of: usize) {
+        let PlannedSteps { member: steps, student, fold, folds } = self.plan;
+        self.steps_to_come = (of - member) * steps + student + folds * fold;
         self.start_parser(&format!("member {member} of {of} of the ensemble, on the labels only"));
+    }
+
+    fn fold(&mut self, fold: usize, of: usize) {
+        self.steps_to_come = (of - fold) * self.plan.fold;
+        self.start_parser(&format!("fold {fold} of {of}, to calibrate the confidence of answers"));
     }
 
     fn note(&mut self, message: &str) {
@@ -100,6 +133,7 @@ impl Observer for TrainingProgress {
     }
 
     fn student(&mut self) {
+        self.steps_to_come = self.plan.folds * self.plan.fold;
         self.start_parser("the parser that learns from the ensemble");
     }
 
@@ -132,6 +166,19 @@ fn write_experiment(experiment: &Experiment, name: &str) {
     }
     let _ = writeln!(printer::stderr(), "{}", lines.join("\n"));
     write_failed_labels(&experiment.failed_labels().collect::<Vec<_>>());
+    write_notes(experiment.task().world().notes().iter().cloned());
+    write_conflicting_labels(&experiment.conflicting_labels());
+}
+
+/// Writes the training questions that have labels with different answers.
+fn write_conflicting_labels(conflicts: &[ConflictingLabels]) {
+    for conflict in conflicts.iter().take(MAX_CONFLICTS) {
+        let _ = writeln!(printer::stderr(), "different labels: {conflict}");
+    }
+    if conflicts.len() > MAX_CONFLICTS {
+        let more = conflicts.len() - MAX_CONFLICTS;
+        let _ = writeln!(printer::stderr(), "different labels: {more} more questions have them");
+    }
 }
 
 /// Writes the labeled programs that fail.

@@ -1,7 +1,7 @@
 //! Errors of an experiment.
 
 use crate::objectives::UnknownObjective;
-use crate::task::{LeftOut, TaskError};
+use crate::task::{FailedLabel, LeftOut, TaskError};
 use crate::training::CheckpointError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,6 +20,12 @@ pub enum ExperimentError {
     /// A file of the data has an error.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A setting cannot be changed after training.
+    #[error("--set {0}: only settings of `eval` can be changed after training, such as eval.votes=false")]
+    TrainedSetting(String),
+    /// The program of a label fails.
+    #[error("the labeled query fails: {0}")]
+    FailedLabel(FailedLabel),
     /// The file of word vectors does not exist.
     #[error(
         "there is no file of word vectors {0}; name the folder that has it, or another file, with --embeddings, or train \

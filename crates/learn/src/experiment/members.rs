@@ -31,7 +31,7 @@ fn member_config(config: &Config, index: usize) -> Config {
 }
 
 /// Returns the settings without those of unlabeled questions.
-fn labels_only(config: &Config) -> Config {
+pub(super) fn labels_only(config: &Config) -> Config {
     let mut labels_only = config.clone();
     labels_only.data.answered = 0.0;
     labels_only.learn = LearnConfig::default();

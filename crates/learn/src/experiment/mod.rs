@@ -3,6 +3,7 @@
 mod base;
 mod card;
 pub mod comparison;
+mod confidence;
 mod data_record;
 mod error;
 mod load;
@@ -13,17 +14,20 @@ mod progress;
 mod record;
 mod run;
 pub mod sweep;
+mod teaching;
 mod trained;
 mod training_loop;
 pub mod tuning;
 mod zero_shot;
 
 pub use card::binomial_interval;
+pub use confidence::PlannedSteps;
 pub use data_record::DataComparison;
 pub use error::ExperimentError;
 pub use load::Experiment;
 pub use members::member_seed;
 pub use observer::Observer;
 pub use pretraining::Pretraining;
+pub use teaching::{ChangedAnswer, Taught};
 pub use trained::TrainedRun;
 pub use zero_shot::{DatabaseRecord, ZeroShotEvaluation};

@@ -10,6 +10,8 @@ pub trait Observer {
     fn resumed(&mut self, step: usize);
     /// The training of a member of the ensemble begins; members count from 1.
     fn member(&mut self, _member: usize, _of: usize) {}
+    /// The training of a parser begins by whose answers the confidence is fitted; these parsers count from 1.
+    fn fold(&mut self, _fold: usize, _of: usize) {}
     /// Something is worth knowing.
     fn note(&mut self, _message: &str) {}
     /// The training of the parser that learns from the ensemble begins.

@@ -41,6 +41,11 @@ impl Observer for RecordedProgress<'_> {
         self.observer.member(member, of);
     }
 
+    fn fold(&mut self, fold: usize, of: usize) {
+        self.parser = format!("calibration fold {fold} of {of}");
+        self.observer.fold(fold, of);
+    }
+
     fn note(&mut self, message: &str) {
         self.observer.note(message);
     }

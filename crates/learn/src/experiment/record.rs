@@ -1,12 +1,11 @@
 //! What a run folder records of an experiment.
 
 use super::error::ExperimentError;
-use crate::inference::evaluate;
+use crate::inference::{ConfidenceEstimator, Reranked, evaluate, evaluate_with_confidence};
 use crate::task::{GrammarRecord, Task, TestExample};
 use std::fs;
 use std::path::Path;
 use xpr_data::relative_path;
-use xpr_parser::Parser;
 use xpr_run::{
     Config, DataConfig, Dataset, EvalConfig, Evaluation, RunError, RunFile, RunFolder, StepReport,
 };
@@ -14,12 +13,15 @@ use xpr_run::{
 /// Evaluates a parser and records its predictions, then whatever `record_more` does, and last the evaluation.
 pub(super) fn record_evaluation(
     folder: &RunFolder,
-    parser: &dyn Parser,
+    (parser, estimator): (&Reranked<'_>, Option<&ConfidenceEstimator<'_>>),
     (task, test): (&Task, &[TestExample]),
     config: &EvalConfig,
     record_more: impl FnOnce(&Evaluation) -> Result<(), RunError>,
 ) -> Result<Evaluation, ExperimentError> {
-    let (evaluation, predictions) = evaluate(parser, task, test, config)?;
+    let (evaluation, predictions) = match estimator {
+        Some(estimator) => evaluate_with_confidence(parser, estimator, task, test, config)?,
+        None => evaluate(parser, task, test, config)?,
+    };
     task.check_unchanged()?;
     folder.write_json_lines(RunFile::Predictions, &predictions)?;
     record_more(&evaluation)?;

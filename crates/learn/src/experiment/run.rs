@@ -9,7 +9,7 @@ use super::observer::Observer;
 use super::progress::RecordedProgress;
 use super::record::{check_rules, record_evaluation, recorded_config};
 use super::training_loop::{restore, take_steps};
-use crate::inference::Reranked;
+use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked};
 use crate::teacher::{Ensemble, InSequence, Teacher, unlabeled_questions};
 use crate::training::Trainer;
 use xpr_parser::Model;
@@ -50,7 +50,11 @@ impl Experiment {
                 self.train(self.trainer(), teacher, self.config(), folder, observer)?
             }
         };
-        let evaluation = self.evaluate(folder, &model)?;
+        let confidence = match self.config().eval.votes {
+            true => Some(self.fit_confidence(observer)?),
+            false => None,
+        };
+        let evaluation = self.evaluate(folder, &model, confidence.as_ref())?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
@@ -98,18 +102,29 @@ impl Experiment {
         take_steps(trainer, teacher, examples, &config.train, folder, observer)
     }
 
-    /// Evaluates a model, and records its predictions, its card and, last, the evaluation.
+    /// Evaluates a model, and records how its confidence is estimated, its predictions, its card and, last, the evaluation.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
+    pub fn evaluate(
+        &self,
+        folder: &RunFolder,
+        model: &Model,
+        confidence: Option<&ConfidenceRecord>,
+    ) -> Result<Evaluation, ExperimentError> {
         let config = &self.config().eval;
         let channel = self.noisy_channel();
-        if config.noisy_channel > 0.0 {
+        if config.noisy_channel > 0.0 || confidence.is_some() {
             folder.write_json(RunFile::NoisyChannel, &channel)?;
         }
+        if let Some(confidence) = confidence {
+            folder.write_json(RunFile::Confidence, confidence)?;
+        }
+        let estimator =
+            confidence.map(|record| ConfidenceEstimator::new(self.task(), record, channel.clone()));
         let parser = Reranked::new(self.task(), model, Some(channel), config);
-        record_evaluation(folder, &parser, (self.task(), self.test_examples()), config, |evaluation| {
+        let parser = (&parser, estimator.as_ref());
+        record_evaluation(folder, parser, (self.task(), self.test_examples()), config, |evaluation| {
             folder.write(RunFile::Card, card(self, model, evaluation).as_bytes())
         })
     }

@@ -2,13 +2,15 @@
 
 use super::error::ExperimentError;
 use super::record::{check_rules, record_evaluation};
-use crate::inference::{AnswerChooser, Reranked, evaluate};
-use crate::reward::Success;
+use crate::inference::{
+    AnswerChooser, ConfidenceEstimator, ConfidenceRecord, Reranked, evaluate, evaluate_with_confidence,
+};
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
-use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
+use crate::task::{FailedLabel, GrammarRecord, LoadingWatch, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
@@ -30,6 +32,7 @@ pub struct TrainedRun {
     /// What is unusual about the files, but no error.
     pub notes: Vec<String>,
     channel: Option<NoisyChannel>,
+    pub(super) confidence: Option<ConfidenceRecord>,
 }
 
 impl TrainedRun {
@@ -38,18 +41,34 @@ impl TrainedRun {
     /// # Errors
     /// If it holds no finished run, or its files do not fit together.
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        TrainedRun::open_with(folder, &[], &mut |_, _, _| {})
+    }
+
+    /// Opens the folder of a finished run with other settings of `eval`, such as `eval.votes=false`. Reading a large database takes
+    /// a while, of which `watch` is told.
+    ///
+    /// # Errors
+    /// As [`TrainedRun::open`], and if a setting is not one of `eval`: the others are those of training.
+    pub fn open_with(
+        folder: &Path,
+        settings: &[String],
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, ExperimentError> {
+        if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
+            return Err(ExperimentError::TrainedSetting(setting.clone()));
+        }
         let run = RunFolder::open(folder)?;
         if run.has(RunFile::Databases) {
             let message = "this is a base, and not the parser of a database; make one with xpr train --from, or evaluate the \
                            base with xpr eval --databases";
             return Err(run.content_error(RunFile::Config, message).into());
         }
-        let config = Config::read(Some(&run.path(RunFile::Config)), &[])?.config;
+        let config = Config::read(Some(&run.path(RunFile::Config)), settings)?.config;
         let manifest = Manifest::read(&run)?;
         let manifest = manifest.as_ref();
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
-        let world = reopen_world(&config.data, &grammar)?;
+        let world = reopen_world(&config, &grammar, watch)?;
         let task = match config.base.is_given() {
             true => Task::with_vocabulary(world, Vocabulary::open(words.iter().cloned()))?,
             false => Task::new(world, words.iter().cloned())?,
@@ -74,13 +93,11 @@ impl TrainedRun {
         let mut model = Model::new(config.model.clone(), task.scene().clone(), words, Random::new(0));
         checkpoint::read_model(&content, model.parameters_mut())
             .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
-        let listed = manifest.is_some_and(|manifest| manifest.lists(RunFile::NoisyChannel));
-        let channel = match run.has(RunFile::NoisyChannel) || listed {
-            true => Some(run.read_checked_json(RunFile::NoisyChannel, manifest)?),
-            false => None,
-        };
-        let notes = notes(&run, manifest, &config, channel.is_some())?;
-        Ok(TrainedRun { folder: run, config, task, model, notes, channel })
+        let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
+        let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
+        let mut notes = notes(&run, manifest, &config, channel.is_some())?;
+        notes.extend_from_slice(task.world().notes());
+        Ok(TrainedRun { folder: run, config, task, model, notes, channel, confidence })
     }
 
     /// Returns the parser: the model and, if the run has one, its noisy channel.
@@ -93,7 +110,30 @@ impl TrainedRun {
     /// # Errors
     /// If the data cannot be opened.
     pub fn chooser(&self) -> Result<AnswerChooser<'_>, TaskError> {
-        AnswerChooser::new(&self.task, Success::from_reward(self.config.eval.prefer, Success::Executes))
+        AnswerChooser::from_config(&self.task, &self.config.eval)
+    }
+
+    /// Returns what the run recorded to estimate confidence, if it counts votes.
+    pub fn confidence(&self) -> Option<&ConfidenceRecord> {
+        self.confidence.as_ref()
+    }
+
+    /// Returns the estimator of the confidence of answers, if the run counts votes.
+    pub fn estimator(&self) -> Option<ConfidenceEstimator<'_>> {
+        let record = self.confidence.as_ref().filter(|_| self.config.eval.votes)?;
+        Some(ConfidenceEstimator::new(&self.task, record, self.channel.clone().unwrap_or_default()))
+    }
+
+    /// Evaluates on examples without recording anything.
+    fn evaluate_examples(&self, test: &[TestExample]) -> Result<Evaluation, TaskError> {
+        let TrainedRun { config, task, .. } = self;
+        let (evaluation, _) = match self.estimator() {
+            Some(estimator) => {
+                evaluate_with_confidence(&self.parser(), &estimator, task, test, &config.eval)?
+            }
+            None => evaluate(&self.parser(), task, test, &config.eval)?,
+        };
+        Ok(evaluation)
     }
 
     /// Evaluates the run on the labeled questions of a file, and records nothing. Returns the evaluation, and the labeled programs that
@@ -107,8 +147,28 @@ impl TrainedRun {
         let examples: Vec<Example> =
             pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect();
         let test = task.test(&examples, &|| {})?;
-        let (evaluation, _) = evaluate(&self.parser(), task, &test, &config.eval)?;
+        let evaluation = self.evaluate_examples(&test)?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+    }
+
+    /// Evaluates the run on its test examples, and records nothing. Returns the evaluation, and the labeled programs that fail.
+    ///
+    /// # Errors
+    /// If the examples cannot be read.
+    pub fn evaluate_unrecorded(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
+        let test = self.test_examples()?;
+        let evaluation = self.evaluate_examples(&test)?;
+        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+    }
+
+    fn test_examples(&self) -> Result<Vec<TestExample>, ExperimentError> {
+        let TrainedRun { config, task, .. } = self;
+        let examples = Examples::read(&config.data)?;
+        let division = match config.base.is_given() {
+            true => Division::without_need_of_labels(&config.data, examples)?,
+            false => Division::new(&config.data, examples)?,
+        };
+        Ok(task.test(&division.evaluated, &|| {})?)
     }
 
     /// Evaluates the run on its test examples, and records predictions and evaluation. Returns the evaluation, and the labeled programs
@@ -118,15 +178,23 @@ impl TrainedRun {
     /// If the examples cannot be read, or a file cannot be written.
     pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
-        let examples = Examples::read(&config.data)?;
-        let division = match config.base.is_given() {
-            true => Division::without_need_of_labels(&config.data, examples)?,
-            false => Division::new(&config.data, examples)?,
-        };
-        let test = task.test(&division.evaluated, &|| {})?;
-        let evaluation = record_evaluation(folder, &self.parser(), (task, &test), &config.eval, |_| Ok(()))?;
+        let test = self.test_examples()?;
+        let (parser, estimator) = (self.parser(), self.estimator());
+        let parser = (&parser, estimator.as_ref());
+        let evaluation = record_evaluation(folder, parser, (task, &test), &config.eval, |_| Ok(()))?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
+}
+
+/// Reads a file that not every run has.
+fn read_optional<T: DeserializeOwned>(
+    run: &RunFolder,
+    file: RunFile,
+    manifest: Option<&Manifest>,
+) -> Result<Option<T>, RunError> {
+    let is_listed = manifest.is_some_and(|manifest| manifest.lists(file));
+    let is_there = run.has(file) || is_listed;
+    is_there.then(|| run.read_checked_json(file, manifest)).transpose()
 }
 
 /// Returns what is unusual about the files of a run.

@@ -110,6 +110,7 @@ impl ZeroShotEvaluation {
             exact: share(|evaluation| evaluation.exact),
             in_beam: share(|evaluation| evaluation.in_beam),
             executable: share(|evaluation| evaluation.executable),
+            confidence: None,
         }
     }
 }

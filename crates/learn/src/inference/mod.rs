@@ -1,9 +1,20 @@
-//! Answering: candidates are re-ranked, executed, and one is chosen.
+//! Answering: candidates are re-ranked, executed, and one is chosen; how sure that is; and which questions are declined.
 
 mod choose;
+mod confidence;
+mod estimator;
 mod evaluation;
+mod features;
+mod question_words;
 mod rerank;
+mod scope;
+mod votes;
 
 pub use choose::{Answer, AnswerChooser};
-pub use evaluation::evaluate;
-pub use rerank::Reranked;
+pub use confidence::{ConfidenceModel, fit_weights};
+pub use estimator::{ConfidenceEstimator, ConfidenceRecord};
+pub use evaluation::{answer_features, evaluate, evaluate_with_confidence};
+pub use features::AnswerFeatures;
+pub use rerank::{RankedBeam, Reranked};
+pub use scope::{OutOfScope, Scope};
+pub use votes::AnswerGroup;

@@ -3,8 +3,10 @@
 use crate::task::Task;
 use crate::teacher::NoisyChannel;
 use crate::teacher::mixture::{reranked, tempered};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use xpr_lang::Program;
 use xpr_parser::{Candidate, Parser, Question};
 use xpr_run::EvalConfig;
 
@@ -39,17 +41,46 @@ impl<'m> Reranked<'m> {
     }
 }
 
-impl Parser for Reranked<'_> {
-    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
+/// The candidates of a question.
+#[derive(Clone, Debug)]
+pub struct RankedBeam {
+    /// The candidates after re-ranking, most probable first.
+    pub candidates: Vec<Candidate>,
+    /// The parser's own log-probability of each candidate.
+    pub own: Vec<f32>,
+}
+
+impl RankedBeam {
+    /// Returns candidates that are not re-ranked.
+    pub fn of_parser(candidates: Vec<Candidate>) -> Self {
+        let own = candidates.iter().map(|candidate| candidate.log_probability).collect();
+        RankedBeam { candidates, own }
+    }
+}
+
+impl Reranked<'_> {
+    /// Returns the candidates of each question with the parser's own probabilities.
+    pub fn beams(&self, questions: &[&Question], beam: usize) -> Vec<RankedBeam> {
         let beams = self.parser.candidates(questions, beam);
         if self.weight == 0.0 {
-            return beams;
+            return beams.into_iter().map(RankedBeam::of_parser).collect();
         }
         // A panic elsewhere leaves the channel valid.
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         let rerank = |(question, beam): (&&Question, Vec<Candidate>)| {
-            reranked(tempered(beam, self.temperature), (&mut channel, self.weight), self.task, question)
+            let own: HashMap<Program, f32> =
+                beam.iter().map(|candidate| (candidate.program.clone(), candidate.log_probability)).collect();
+            let candidates =
+                reranked(tempered(beam, self.temperature), (&mut channel, self.weight), self.task, question);
+            let own = candidates.iter().map(|candidate| own[&candidate.program]).collect();
+            RankedBeam { candidates, own }
         };
         questions.iter().zip(beams).map(rerank).collect()
+    }
+}
+
+impl Parser for Reranked<'_> {
+    fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>> {
+        self.beams(questions, beam).into_iter().map(|beam| beam.candidates).collect()
     }
 }

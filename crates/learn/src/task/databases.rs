@@ -72,7 +72,7 @@ impl LabeledDatabase {
 
     /// Opens the database, for questions with the words of a vocabulary.
     pub(crate) fn open(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
-        let world = DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)?;
+        let world = DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)?.with_sense();
         Task::with_vocabulary(Box::new(world), vocabulary.clone())
     }
 }

@@ -11,6 +11,16 @@ use xpr_lang::{GrammarError, Outcome, ReadError};
 /// An error of a task or its data.
 #[derive(Debug, Error)]
 pub enum TaskError {
+    /// A setting about the schema names something that is not there.
+    #[error("{setting}: `{entry}`: {message}")]
+    Setting {
+        /// The setting.
+        setting: &'static str,
+        /// The entry of it.
+        entry: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A file of the dataset has an error.
     #[error(transparent)]
     Data(#[from] DataError),

@@ -3,6 +3,7 @@
 //! A [`World`] joins a language, the data and an executor; a [`Task`] adds a vocabulary, and turns texts into what the parser
 //! sees and back. The module `dataset` finds the world and the examples that an experiment's settings name.
 
+mod conflicts;
 mod constants;
 mod coverage;
 mod data_findings;
@@ -12,8 +13,10 @@ pub(crate) mod division;
 mod error;
 mod example;
 mod grammar_record;
+mod respelling;
 mod world;
 
+pub use conflicts::ConflictingLabels;
 pub use constants::{LearnedConstant, learned_constants};
 pub use coverage::{
     ConstantAccount, Coverage, CoverageError, EmptyLabel, Failure, Stage, Surveyor, VocabularyAccount,
@@ -22,8 +25,11 @@ pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColu
 pub use error::{FailedLabel, LeftOut, LeftOutReason, LongQuestion, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
-pub use world::{DatabaseWorld, KnowledgeWorld, World};
+pub use world::{
+    DatabaseWorld, KnowledgeWorld, LoadingWatch, SCHEMA_FILE, SchemaSettings, StoredSchema, World,
+};
 
+use conflicts::Label;
 use rayon::prelude::*;
 use xpr_data::{Embeddings, Example};
 use xpr_exec::Executor;
@@ -94,6 +100,7 @@ impl Task {
             signatures,
             self.world.environment(),
             self.world.constants(),
+            self.world.label_patterns(),
         )
     }
 
@@ -125,10 +132,16 @@ impl Task {
 
     /// Returns a question as the parser sees it.
     pub fn question(&self, utterance: &str) -> Question {
+        let utterance = &*self.world.rephrase(utterance);
         match self.world.surroundings(utterance, self.scene.grammar()) {
             Some(surroundings) => self.scene.question_in(utterance, &self.vocabulary, surroundings),
             None => self.scene.question(utterance, &self.vocabulary),
         }
+    }
+
+    /// Returns the words of a question as the parser sees them.
+    pub fn words(&self, utterance: &str) -> Vec<String> {
+        tokenize(&self.world.rephrase(utterance))
     }
 
     /// Returns the items a question can be about.
@@ -192,6 +205,16 @@ impl Task {
             }
         }
         Ok((labeled, left_out))
+    }
+
+    /// Returns the questions of examples that have labels with different answers.
+    pub fn conflicting_labels(&self, examples: &[LabeledExample]) -> Vec<ConflictingLabels> {
+        let labels = examples.iter().map(|LabeledExample { utterance, question, program, outcome }| Label {
+            utterance,
+            program: self.text(program, question),
+            outcome: Some(outcome),
+        });
+        conflicts::conflicting_labels(labels, |gold, guess| self.is_same_answer(gold, guess))
     }
 
     /// Prepares examples to test on. Calls `done` after each example.

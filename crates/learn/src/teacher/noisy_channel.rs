@@ -17,7 +17,7 @@
 //! The counts `c` are the expected counts of expectation-maximisation on the labeled questions. The model ignores word order, so it is no
 //! parser; but its mistakes are not a parser's mistakes, and it is trained in milliseconds.
 
-use crate::hyperparameters::{CHANNEL_ROUNDS, LEAST_WORD_PROBABILITY};
+use crate::hyperparameters::{CHANNEL_ROUNDS, LEAST_EXPLAINING_COUNT, LEAST_WORD_PROBABILITY};
 use crate::task::{LabeledExample, Task};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,15 @@ pub struct NoisyChannel {
     words: FxHashMap<String, u32>,
     notions: Notions,
     translations: Translations,
+}
+
+/// How a program explains the words of its question.
+#[derive(Clone, Debug)]
+pub(crate) struct WordExplanation {
+    /// The mean log-likelihood of the words given the program, less that given no program.
+    pub(crate) gain: f64,
+    /// For each word, whether labels or names say that an action of the program generates it.
+    pub(crate) explained: Vec<bool>,
 }
 
 /// The numbers of notions. A notion is what generates words: an action, or several that people speak of alike. Number 0 stands for
@@ -95,6 +104,27 @@ impl NoisyChannel {
         let notions = self.notions_of(task, question, program);
         let words = self.words_of(question.stems());
         self.translations.log_probability(&words, &notions)
+    }
+
+    /// Returns how the actions of a program explain the words of its question.
+    pub(crate) fn explain_words(
+        &mut self,
+        task: &Task,
+        question: &Question,
+        program: &Program,
+    ) -> WordExplanation {
+        let notions = self.notions_of(task, question, program);
+        let words = self.words_of(question.stems());
+        let translations = &self.translations;
+        let gain =
+            translations.log_probability(&words, &notions) - translations.log_probability(&words, &[0]);
+        let generates = |notion: &usize, word: u32| {
+            let Translation { name, counts, .. } = &translations.of[*notion];
+            name.contains(&word) || counts.get(&word).is_some_and(|count| *count >= LEAST_EXPLAINING_COUNT)
+        };
+        let is_explained = |word: &u32| notions[1..].iter().any(|notion| generates(notion, *word));
+        let explained = words.iter().map(is_explained).collect();
+        WordExplanation { gain: gain / words.len().max(1) as f64, explained }
     }
 
     /// Returns the notions of a program: none, and that of each action. A value of the question is one notion however often a program

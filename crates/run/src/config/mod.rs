@@ -27,6 +27,8 @@ pub struct Config {
     pub train: TrainConfig,
     /// Learning from unlabeled questions.
     pub learn: LearnConfig,
+    /// Search, in training and when questions are answered.
+    pub search: SearchConfig,
     /// Choosing an answer, and evaluation.
     pub eval: EvalConfig,
 }
@@ -84,6 +86,19 @@ pub struct DataConfig {
     pub embeddings: PathBuf,
     /// The grammar of Overnight's programs. A database has one grammar only.
     pub grammar: OvernightGrammar,
+    /// What people call tables, columns and values of a database: `album.f_17: price, cost`, `artist: musician`,
+    /// `country.code = 'USA': america`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// The tables of a database to leave out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_tables: Vec<String>,
+    /// Foreign keys of a database beside the declared ones: `flight.source -> airport.code`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+    /// Whether constants of labels that no cell of a database has, but for blanks around them and case, are read as the cells spell them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loose_values: bool,
 }
 
 /// A kind of dataset.
@@ -180,6 +195,10 @@ impl Default for DataConfig {
             fold: 0,
             embeddings: PathBuf::new(),
             grammar: OvernightGrammar::Typed,
+            words: vec![],
+            without_tables: vec![],
+            keys: vec![],
+            loose_values: false,
         }
     }
 }
@@ -338,6 +357,21 @@ pub enum Fallback {
     Skip,
 }
 
+/// Search, in training and when questions are answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchConfig {
+    /// Whether search leaves out queries that make no sense, although the grammar has them. A knowledge base has no such
+    /// rules.
+    pub sense: bool,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        SearchConfig { sense: true }
+    }
+}
+
 /// Choosing an answer among candidates, and evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -351,11 +385,24 @@ pub struct EvalConfig {
     /// What a candidate must do to be preferred over more probable ones: `non-empty`, `executes`, or `auto` to decide by
     /// the labels.
     pub prefer: Reward,
+    /// Whether candidates with the same answer add up their probabilities, so that the most probable answer is chosen and not the most
+    /// probable program. The paper does without.
+    pub votes: bool,
+    /// With votes, the number of parsers that are trained to fit the confidence of answers, each on the labels without one fold. 0 takes
+    /// the weights of other databases.
+    pub confidence_folds: usize,
 }
 
 impl Default for EvalConfig {
     fn default() -> Self {
-        EvalConfig { beam: 8, noisy_channel: 1.0, temperature: 2.0, prefer: Reward::Auto }
+        EvalConfig {
+            beam: 8,
+            noisy_channel: 1.0,
+            temperature: 2.0,
+            prefer: Reward::Auto,
+            votes: false,
+            confidence_folds: 3,
+        }
     }
 }
 

@@ -157,8 +157,8 @@ pub(super) fn read_settings<C: Settings>(
     let mut renamed = Vec::new();
     if let Some(path) = path {
         let origin = path.display().to_string();
-        let text =
-            fs::read_to_string(path).map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
+        let text = xpr_data::read_utf8(path)
+            .map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
         table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
             origin: origin.clone(),
             message: error.to_string().trim_end().to_owned(),
@@ -253,9 +253,13 @@ fn default_at<C: Settings>(key: &str) -> Option<Value> {
     key.split('.').try_fold(Value::Table(defaults::<C>()), |value, part| value.as_table()?.get(part).cloned())
 }
 
+/// Settings that are not written if they are empty or off, so that they are not among the defaults.
+const LEFT_OUT_IF_EMPTY: [&str; 4] = ["data.words", "data.without_tables", "data.keys", "data.loose_values"];
+
 /// Checks that every key is a setting.
 fn check_keys<C: Settings>(table: &Table, origin: &str) -> Result<(), ConfigError> {
-    let known = keys::<C>(&defaults::<C>(), "");
+    let mut known = keys::<C>(&defaults::<C>(), "");
+    known.extend(LEFT_OUT_IF_EMPTY.map(str::to_owned));
     for key in keys::<C>(table, "") {
         if !known.contains(&key) {
             let nearest = known.iter().min_by_key(|known| edit_distance(known, &key));

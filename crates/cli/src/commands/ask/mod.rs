@@ -7,13 +7,12 @@ mod text;
 
 pub(super) use answer::{AnsweredQuestion, QuestionAnswerer};
 
-use super::{write_json, write_notes};
+use super::{open_run, write_json};
 use crate::NothingFound;
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
 use session::Session;
 use std::io::{self, IsTerminal, Write};
-use xpr_learn::TrainedRun;
 
 /// The number of rows of an answer in text without `--all-rows`.
 const MAX_ROWS: usize = 20;
@@ -22,9 +21,8 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     if let Some(question) = &arguments.question {
         session::check_question(question)?;
     }
-    let run = TrainedRun::open(&arguments.trained.run)?;
-    write_notes(run.notes.iter().cloned());
-    let mut session = Session::new(&run, usize::from(arguments.search.beam))?;
+    let run = open_run(&arguments.trained, &[])?;
+    let mut session = Session::new(&run, usize::from(arguments.search.beam), arguments.min_confidence)?;
     let json = arguments.output.json;
     let Some(question) = &arguments.question else {
         if arguments.csv {
@@ -36,18 +34,26 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
         };
     };
     let answer = session.ask(question)?;
-    let Some(best) = answer.best() else { bail!("the parser found no program") };
+    if answer.declined.is_some() || answer.best().is_none() {
+        match json {
+            true => write_json(out, answer)?,
+            false => text::write_declined(out, answer)?,
+        }
+        return Err(NothingFound.into());
+    }
     if arguments.csv {
         text::write_csv(out, answer)?;
     } else if json {
         write_json(out, answer)?;
     } else {
-        writeln!(out, "{}", best.program)?;
-        text::write_answer(out, answer, if arguments.all_rows { usize::MAX } else { MAX_ROWS })?;
-        writeln!(out)?;
-        text::write_candidates(out, answer)?;
+        let max_rows = if arguments.all_rows { usize::MAX } else { MAX_ROWS };
+        text::write_answer(out, answer, max_rows, true)?;
+        if !answer.is_unsure() {
+            writeln!(out)?;
+            text::write_candidates(out, answer)?;
+        }
     }
-    match best.outcome.executes() {
+    match answer.best().is_some_and(|best| best.outcome.executes()) {
         true => Ok(()),
         false => Err(NothingFound.into()),
     }

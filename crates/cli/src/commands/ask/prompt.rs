@@ -35,7 +35,7 @@ pub(super) fn converse(session: &mut Session<'_>, out: &mut dyn Write, all_rows:
         } else {
             let max_rows = if all_rows { usize::MAX } else { MAX_ROWS };
             match session.ask(line) {
-                Ok(answer) => text::write_answer(out, answer, max_rows)?,
+                Ok(answer) => text::write_answer(out, answer, max_rows, false)?,
                 Err(error) => writeln!(out, "{error:#}")?,
             }
         }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use xpr_exec::sqlite::Database;
+use xpr_data::feedback::{FEEDBACK_FILE, Feedback, Verdict, add_label};
 use xpr_learn::TrainedRun;
 use xpr_learn::task::check_length;
 use xpr_run::Dataset;
@@ -17,6 +17,8 @@ use xpr_text::tokenize;
 /// The commands of a session.
 pub(super) const HELP: &str = r"\sql         the program of the last answer
 \candidates  the other programs that the parser found, with their probabilities
+\right       keeps the last answer as a label
+\wrong       keeps the last answer as a wrong one
 \csv FILE    writes the rows of the last answer to a file
 \schema      the tables and columns, or the names that programs use
 \help        this list
@@ -43,8 +45,8 @@ pub(super) struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
-    pub(super) fn new(run: &'r TrainedRun, beam: usize) -> Result<Self> {
-        Ok(Session { run, answerer: QuestionAnswerer::new(run)?, beam, last: None })
+    pub(super) fn new(run: &'r TrainedRun, beam: usize, min_confidence: Option<f64>) -> Result<Self> {
+        Ok(Session { run, answerer: QuestionAnswerer::new(run, min_confidence)?, beam, last: None })
     }
 
     /// Answers a question. Commands are about this answer from now on.
@@ -53,7 +55,8 @@ impl<'r> Session<'r> {
     /// If it has no words or too many, or the data changed since the run was opened.
     pub(super) fn ask(&mut self, question: &str) -> Result<&AnsweredQuestion> {
         check_question(question)?;
-        if !tokenize(question).iter().any(|word| self.run.task.vocabulary().knows(word)) {
+        let is_known = |word: &String| self.run.task.vocabulary().knows(word);
+        if self.run.confidence().is_none() && !tokenize(question).iter().any(is_known) {
             let note = "the parser has never seen a word of this question, so its answer is a guess";
             write_notes([note.to_owned()]);
         }
@@ -77,6 +80,8 @@ impl<'r> Session<'r> {
                 writeln!(out, "{}", best.program)?;
             }
             ("\\candidates", _) => text::write_candidates(out, self.last()?)?,
+            ("\\right", _) => self.keep(Verdict::Right, out)?,
+            ("\\wrong", _) => self.keep(Verdict::Wrong, out)?,
             ("\\csv", "") => bail!("\\csv needs the name of a file"),
             ("\\csv", path) => {
                 let answer = self.last()?;
@@ -90,14 +95,48 @@ impl<'r> Session<'r> {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Keeps what somebody says about the last answer. A right answer becomes a label of the project.
+    fn keep(&self, verdict: Verdict, out: &mut dyn Write) -> Result<()> {
+        let answer = self.last()?;
+        let program = &answer.best().context("the last question has no answer")?.program;
+        let data = &self.run.config.data;
+        if data.dataset != Dataset::Database {
+            bail!("only a parser of a database learns from answers; the labels of a benchmark are fixed");
+        }
+        Feedback::now(&answer.question, program, verdict, self.run.folder.folder()).add_to(&data.folder)?;
+        let labels = data.folder.join(&data.labeled);
+        let added = match verdict {
+            Verdict::Wrong => None,
+            Verdict::Right | Verdict::Taught => add_label(&labels, &answer.question, program)?,
+        };
+        let log = data.folder.join(FEEDBACK_FILE);
+        match (verdict, added) {
+            (Verdict::Wrong, _) => writeln!(
+                out,
+                "Kept in {}. If you know the SQL: xpr teach {} {:?} \"SELECT …\"",
+                log.display(),
+                self.run.folder.folder().display(),
+                answer.question
+            )?,
+            (_, Some(line)) => {
+                writeln!(
+                    out,
+                    "Added to {}, line {line}; the next training learns from it.",
+                    labels.display()
+                )?;
+            }
+            (_, None) => writeln!(out, "{} has this label already.", labels.display())?,
+        }
+        Ok(())
+    }
+
     fn last(&self) -> Result<&AnsweredQuestion> {
         self.last.as_ref().context("ask a question first")
     }
 
     fn write_schema(&self, out: &mut dyn Write) -> Result<()> {
-        let data = &self.run.config.data;
-        if data.dataset == Dataset::Database {
-            let schema = Database::at(&data.database, &data.folder)?.schema()?;
+        // That of the state that queries read, whatever the file is now.
+        if let Some(schema) = self.run.task.world().schema() {
             for table in &schema.tables {
                 let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
                 writeln!(out, "{} ({})", table.name, columns.join(", "))?;

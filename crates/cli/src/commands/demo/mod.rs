@@ -26,6 +26,8 @@ use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};
 
 /// The objectives that the paper compares.
 const COMPARED: [&str; 5] = ["self-training", "top-k", "repulsion", "gentle", "sparse"];
+/// The bounds are only compared, so no parsers are trained to fit their confidence.
+const NO_CONFIDENCE: &str = "eval.confidence_folds=0";
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -77,7 +79,7 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
 
     // The lower bound has the seed of the ensemble's first member, so both are the same parser and it is trained once.
     let first = format!("train.seed={}", member_seed(arguments.seed, 0));
-    let experiment = demo.experiment(&["learn.objective=none", &first])?;
+    let experiment = demo.experiment(&["learn.objective=none", &first, NO_CONFIDENCE])?;
     text::data(text_out, &demo.folder, &experiment)?;
     let lower = demo.train("lower bound", "lower-bound", &experiment)?;
     text::trained(text_out, &lower)?;
@@ -93,7 +95,7 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
         runs.push(trained);
     }
     let learned = runs.last().map(|trained| trained.run.clone()).unwrap_or_default();
-    let experiment = demo.experiment(&["learn.objective=none", "data.fraction=1.0"])?;
+    let experiment = demo.experiment(&["learn.objective=none", "data.fraction=1.0", NO_CONFIDENCE])?;
     let upper = demo.train("upper bound", "upper-bound", &experiment)?;
     text::trained(text_out, &upper)?;
     runs.push(upper);
@@ -231,7 +233,7 @@ fn correct_answers(run: &RunFolder) -> Result<Vec<bool>> {
 /// Answers the demo's new questions with a trained parser.
 fn ask(run: &Path) -> Result<Vec<DemoAnswer>> {
     let run = TrainedRun::open(run)?;
-    let mut answerer = QuestionAnswerer::new(&run)?;
+    let mut answerer = QuestionAnswerer::new(&run, Some(0.0))?;
     let mut answers = Vec::new();
     for question in xpr_demo::QUESTIONS {
         let AnsweredQuestion { chosen, mut candidates, explanation, milliseconds, .. } =

@@ -1,0 +1,144 @@
+//! Fitting the confidence of a run on labels that its parser did not train on.
+//!
+//! The run's own parser has seen all labels, so its answers to them say nothing. `eval.confidence_folds` other parsers are trained, each on
+//! the labels without one fold and for half of the steps, and asked the questions of their fold. They know fewer labels than the run's
+//! parser, so the confidence is cautious. Constants that were learned from the labels are not learned again for each fold.
+
+use super::error::ExperimentError;
+use super::load::Experiment;
+use super::members::labels_only;
+use super::observer::Observer;
+use crate::hyperparameters::FEWEST_CALIBRATION_LABELS;
+use crate::inference::{
+    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, Reranked, Scope, answer_features,
+};
+use crate::task::{LabeledExample, TestExample};
+use crate::teacher::NoisyChannel;
+use crate::training::Trainer;
+use xpr_parser::{Model, Question};
+
+/// The number of steps of the parsers of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedSteps {
+    /// Of a member of the ensemble, or of the only parser.
+    pub member: usize,
+    /// Of the parser that learns from the ensemble.
+    pub student: usize,
+    /// Of a parser by whose answers the confidence is fitted.
+    pub fold: usize,
+    /// The number of these.
+    pub folds: usize,
+}
+
+impl Experiment {
+    /// Returns the number of steps of the parsers that a run trains.
+    pub fn planned_steps(&self) -> PlannedSteps {
+        let (train, learn) = (&self.config().train, &self.config().learn);
+        PlannedSteps {
+            member: train.steps,
+            student: learn.steps.saturating_add(learn.own_steps),
+            fold: train.steps.div_ceil(2),
+            folds: self.confidence_folds(),
+        }
+    }
+
+    /// Returns the number of parsers that are trained to fit the confidence; 0 if there are too few labels.
+    fn confidence_folds(&self) -> usize {
+        let config = &self.config().eval;
+        let is_fitted = config.votes
+            && config.confidence_folds > 1
+            && self.train_examples().len() >= FEWEST_CALIBRATION_LABELS;
+        if is_fitted { config.confidence_folds } else { 0 }
+    }
+
+    /// Returns what the run records to estimate confidence. Trains the parsers of the folds, if there are enough labels.
+    pub(super) fn fit_confidence(
+        &self,
+        observer: &mut dyn Observer,
+    ) -> Result<ConfidenceRecord, ExperimentError> {
+        let labels = self.train_examples();
+        let folds = self.confidence_folds();
+        let mut answers = Vec::new();
+        for fold in 0..folds {
+            observer.fold(fold + 1, folds);
+            let (held_out, rest): (Vec<_>, Vec<_>) =
+                labels.iter().cloned().enumerate().partition(|(index, _)| index % folds == fold);
+            let without_index = |examples: Vec<(usize, LabeledExample)>| {
+                examples.into_iter().map(|(_, example)| example).collect::<Vec<LabeledExample>>()
+            };
+            answers.extend(self.answers_of_fold(&without_index(held_out), &without_index(rest), observer)?);
+        }
+        Ok(ConfidenceRecord { model: ConfidenceModel::fit(&answers), scope: self.scope() })
+    }
+
+    /// Trains a parser on some labels, and returns the features of its answers to others, and which of them are right.
+    fn answers_of_fold(
+        &self,
+        held_out: &[LabeledExample],
+        labels: &[LabeledExample],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+        let model = self.train_fold(labels, observer);
+        let channel = NoisyChannel::learn(self.task(), labels, self.questions_with(labels));
+        let record = ConfidenceRecord { scope: self.scope_of(labels), ..ConfidenceRecord::default() };
+        let config = &self.config().eval;
+        let parser = Reranked::new(self.task(), &model, Some(channel.clone()), config);
+        let estimator = ConfidenceEstimator::new(self.task(), &record, channel);
+        let test: Vec<TestExample> = held_out.iter().map(|example| self.as_test(example)).collect();
+        Ok(answer_features(&parser, &estimator, self.task(), &test, config)?)
+    }
+
+    fn train_fold(&self, labels: &[LabeledExample], observer: &mut dyn Observer) -> Model {
+        let mut config = labels_only(self.config());
+        config.train.steps = config.train.steps.div_ceil(2);
+        config.train.warmup = config.train.warmup.div_ceil(2);
+        let mut trainer = Trainer::new(config.train.clone(), &config.learn, self.untrained(&config));
+        while trainer.steps_taken() < config.train.steps {
+            let (report, _) = trainer.step(labels, &[], None);
+            observer.step(report, config.train.steps);
+        }
+        trainer.into_parser()
+    }
+
+    fn as_test(&self, example: &LabeledExample) -> TestExample {
+        TestExample {
+            utterance: example.utterance.clone(),
+            question: example.question.clone(),
+            gold: self.task().text(&example.program, &example.question),
+            program: Some(example.program.clone()),
+            outcome: example.outcome.clone(),
+        }
+    }
+
+    /// Returns the questions of some labels, and all unlabeled questions.
+    fn questions_with<'e>(&'e self, labels: &'e [LabeledExample]) -> impl Iterator<Item = &'e Question> {
+        let unlabeled = self.unlabeled_examples().iter().map(|example| &example.question);
+        labels.iter().map(|example| &example.question).chain(unlabeled)
+    }
+
+    /// Returns the scope of a parser that is trained on some labels, and knows the words of all unlabeled questions.
+    fn scope_of(&self, labels: &[LabeledExample]) -> Scope {
+        let labeled = labels.iter().map(|example| (example.utterance.as_str(), &example.question));
+        let unlabeled = self.unlabeled_examples().iter().map(|example| &example.question);
+        Scope::new(self.task(), labeled, unlabeled)
+    }
+
+    /// Returns the scope of the parser of this experiment.
+    pub fn scope(&self) -> Scope {
+        self.scope_of(self.train_examples())
+    }
+
+    /// Returns the features of a parser's answers to the test questions, and which of them are right.
+    ///
+    /// # Errors
+    /// If the data cannot be opened.
+    pub fn test_features(&self, model: &Model) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+        let channel = self.noisy_channel();
+        let labels = self.train_examples();
+        let record = ConfidenceRecord { scope: self.scope_of(labels), ..ConfidenceRecord::default() };
+        let config = &self.config().eval;
+        let parser = Reranked::new(self.task(), model, Some(channel.clone()), config);
+        let estimator = ConfidenceEstimator::new(self.task(), &record, channel);
+        Ok(answer_features(&parser, &estimator, self.task(), self.test_examples(), config)?)
+    }
+}

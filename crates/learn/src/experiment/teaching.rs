@@ -1,0 +1,264 @@
+//! Teaching a trained parser a label: it goes on from its weights for some steps, on the label and on those it knows.
+//!
+//! The taught parser is written to a folder of its own, and takes the place of the run when it is complete. The run as it was is kept beside it.
+
+use super::data_record::DataRecord;
+use super::error::ExperimentError;
+use super::record::record_evaluation;
+use super::trained::TrainedRun;
+use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked, Scope, evaluate};
+use crate::task::dataset::Examples;
+use crate::task::division::Division;
+use crate::task::{LabeledExample, Task, TaskError, TestExample};
+use crate::teacher::NoisyChannel;
+use crate::training::Trainer;
+use crate::training::checkpoint::write_model;
+use std::fs;
+use std::path::{Path, PathBuf};
+use xpr_data::Example;
+use xpr_parser::{Model, Parser, Question, TrainableParser};
+use xpr_run::{DataConfig, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
+
+/// The steps after which the parser is asked whether it has learned the label.
+const STEPS: usize = 40;
+/// The number of times that it goes on if it has not.
+const ROUNDS: usize = 3;
+/// The learning rate. Higher rates change more of the other answers.
+const RATE: f64 = 1.5e-4;
+/// The number of other labels for each copy of the new one.
+const REPLAYED: usize = 5;
+
+/// A question whose answer is right before teaching and wrong after it, or the other way round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedAnswer {
+    /// The question.
+    pub utterance: String,
+    /// Whether the answer is right now.
+    pub is_right: bool,
+    /// Whether the parser never trained on it.
+    pub is_held_out: bool,
+}
+
+/// What came of teaching a label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taught {
+    /// Whether the parser now answers the question as the label does.
+    pub is_learned: bool,
+    /// The number of steps.
+    pub steps: usize,
+    /// The number of other questions whose answers were compared.
+    pub compared: usize,
+    /// Those of them whose answers changed between right and wrong.
+    pub changed: Vec<ChangedAnswer>,
+    /// The folder of the run as it was.
+    pub before: PathBuf,
+}
+
+impl TrainedRun {
+    /// Teaches the parser a label, and replaces the run by the taught one. The file of labels is not changed: `added` is called when the label
+    /// is learned and before the run is replaced.
+    ///
+    /// # Errors
+    /// If the grammar cannot write the program, the program fails, or a file cannot be read or written. The run is then unchanged.
+    pub fn teach(
+        self,
+        label: &Example,
+        added: impl FnOnce() -> Result<(), ExperimentError>,
+    ) -> Result<Taught, ExperimentError> {
+        let _lock = self.folder.lock()?;
+        let TrainedRun { folder, config, task, model, confidence, .. } = self;
+        let lesson = read_label(&task, label)?;
+        let mut examples = Examples::read(&config.data)?;
+        let known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
+        let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
+            let parser = Reranked::new(&task, model, Some(known.channel.clone()), &config.eval);
+            right_answers(&parser, &task, examples, &config.eval)
+        };
+        let before = right(&model, &known.judged)?;
+        let question = task.test(std::slice::from_ref(label), &|| {})?;
+        let mut trainer = Trainer::new(schedule(&config.train), &config.learn, model);
+        let replayed = known.replayed();
+        let mut is_learned = false;
+        for _ in 0..ROUNDS {
+            for _ in 0..STEPS {
+                trainer.step(&replayed, &[], None);
+            }
+            is_learned = right(trainer.parser(), &question)? == [true];
+            if is_learned {
+                break;
+            }
+        }
+        let steps = trainer.steps_taken();
+        let model = trainer.into_parser();
+        let changed = known.changes(&before, &right(&model, &known.judged)?);
+
+        let target = beside(folder.folder(), "taught");
+        remove(&target)?;
+        let taught = RunFolder::create(&target)?;
+        copy_files(&folder, &taught, label)?;
+        examples.train.push(label.clone());
+        if let Ok(data) = DataRecord::new(&config, &examples) {
+            data.with_grammar(&task).write(&taught)?;
+        }
+        taught.write(RunFile::Model, &write_model(model.parameters()))?;
+        taught.write_json(RunFile::NoisyChannel, &known.channel)?;
+        let record = confidence.map(|record| ConfidenceRecord { scope: known.scope(&task), ..record });
+        if let Some(record) = &record {
+            taught.write_json(RunFile::Confidence, record)?;
+        }
+        let estimator =
+            record.as_ref().map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
+        let parser = Reranked::new(&task, &model, Some(known.channel.clone()), &config.eval);
+        let parser = (&parser, estimator.as_ref());
+        record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |_| Ok(()))?;
+
+        added()?;
+        let before = beside(folder.folder(), "before");
+        remove(&before)?;
+        rename(folder.folder(), &before)?;
+        rename(&target, folder.folder())?;
+        Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, before })
+    }
+}
+
+/// The questions that a run knows, and a lesson.
+struct KnownQuestions {
+    /// The labels that the parser was trained on, and last the lesson.
+    labels: Vec<LabeledExample>,
+    /// The questions without labels.
+    asked: Vec<Question>,
+    /// The test examples.
+    test: Vec<TestExample>,
+    /// The labels and then the test examples whose programs run.
+    judged: Vec<TestExample>,
+    /// The number of test examples among these.
+    judged_tests: usize,
+    /// The noisy channel of the labels.
+    channel: NoisyChannel,
+}
+
+impl KnownQuestions {
+    fn read(
+        task: &Task,
+        config: &DataConfig,
+        examples: &Examples,
+        lesson: LabeledExample,
+    ) -> Result<Self, TaskError> {
+        let Division { labeled, unlabeled, evaluated } = Division::new(config, examples.clone())?;
+        let (mut labels, _) = task.label(&labeled, &|| {})?;
+        labels.push(lesson);
+        let test = task.test(&evaluated, &|| {})?;
+        let executes = |example: &&TestExample| example.outcome.executes();
+        let judged_tests = test.iter().filter(executes).count();
+        let known = task.test(&labeled, &|| {})?;
+        let judged = known.iter().chain(&test).filter(executes).cloned().collect();
+        let unlabeled = unlabeled.iter().map(|example| &example.utterance).chain(&examples.bare);
+        let asked: Vec<Question> = unlabeled.map(|utterance| task.question(utterance)).collect();
+        let all = asked.iter().chain(labels.iter().map(|example| &example.question));
+        let channel = NoisyChannel::learn(task, &labels, all);
+        Ok(KnownQuestions { labels, asked, test, judged, judged_tests, channel })
+    }
+
+    /// Returns the examples of a batch: the labels, with the lesson once for every [`REPLAYED`] of them.
+    fn replayed(&self) -> Vec<LabeledExample> {
+        let copies = self.labels.len().div_ceil(REPLAYED);
+        let lesson = self.labels.iter().next_back().into_iter().cycle().take(copies);
+        self.labels.iter().chain(lesson).cloned().collect()
+    }
+
+    /// Returns the questions whose answers are right before or after, but not both.
+    fn changes(&self, before: &[bool], after: &[bool]) -> Vec<ChangedAnswer> {
+        let changed = (0..self.judged.len()).filter(|&index| before[index] != after[index]);
+        let answer = |index: usize| ChangedAnswer {
+            utterance: self.judged[index].utterance.clone(),
+            is_right: after[index],
+            is_held_out: index >= self.judged.len() - self.judged_tests,
+        };
+        changed.map(answer).collect()
+    }
+
+    fn scope(&self, task: &Task) -> Scope {
+        let labeled = self.labels.iter().map(|example| (example.utterance.as_str(), &example.question));
+        Scope::new(task, labeled, self.asked.iter())
+    }
+}
+
+/// Reads a label, whose program must run.
+fn read_label(task: &Task, label: &Example) -> Result<LabeledExample, ExperimentError> {
+    let (labeled, mut left_out) = task.label(std::slice::from_ref(label), &|| {})?;
+    let Some(lesson) = labeled.into_iter().next() else {
+        return Err(ExperimentError::LeftOut(left_out.swap_remove(0)));
+    };
+    match lesson.failure() {
+        Some(failure) => Err(ExperimentError::FailedLabel(failure)),
+        None => Ok(lesson),
+    }
+}
+
+/// Returns the schedule of teaching: a low rate that falls.
+fn schedule(train: &TrainConfig) -> TrainConfig {
+    let rate = RATE.min(train.rate);
+    TrainConfig {
+        steps: STEPS * ROUNDS,
+        warmup: 5,
+        rate,
+        end_rate: rate / 10.0,
+        average: 0.0,
+        ..train.clone()
+    }
+}
+
+fn right_answers(
+    parser: &dyn Parser,
+    task: &Task,
+    examples: &[TestExample],
+    config: &EvalConfig,
+) -> Result<Vec<bool>, TaskError> {
+    let (_, predictions) = evaluate(parser, task, examples, config)?;
+    Ok(predictions.iter().map(|prediction| prediction.correct).collect())
+}
+
+/// Copies what teaching does not change, and adds the label to the model card.
+fn copy_files(from: &RunFolder, to: &RunFolder, label: &Example) -> Result<(), RunError> {
+    for file in [
+        RunFile::Config,
+        RunFile::Data,
+        RunFile::Grammar,
+        RunFile::Vocabulary,
+        RunFile::Metrics,
+        RunFile::Unlabeled,
+    ] {
+        if from.has(file) {
+            to.write(file, &from.read(file)?)?;
+        }
+    }
+    let card = if from.has(RunFile::Card) { from.read(RunFile::Card)? } else { vec![] };
+    let mut card = String::from_utf8_lossy(&card).into_owned();
+    const HEADING: &str = "\n## Taught since\n\n";
+    if !card.contains(HEADING) {
+        card.push_str(HEADING);
+    }
+    card.push_str(&format!("- {}: `{}`\n", label.utterance, label.program));
+    to.write(RunFile::Card, card.as_bytes())
+}
+
+/// Returns the path of a folder beside that of a run, such as `run.before`.
+fn beside(run: &Path, ending: &str) -> PathBuf {
+    let mut name = run.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(ending);
+    run.with_file_name(name)
+}
+
+fn remove(folder: &Path) -> Result<(), RunError> {
+    match fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(RunError::File { path: folder.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), RunError> {
+    fs::rename(from, to).map_err(|source| RunError::File { path: from.to_owned(), source })
+}
