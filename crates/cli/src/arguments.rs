@@ -88,6 +88,16 @@ pub(crate) struct TrainedRunArguments {
     /// Run folder of a trained parser.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) details: DetailArguments,
+}
+
+/// How much a command says about its input.
+#[derive(Debug, Args)]
+pub(crate) struct DetailArguments {
+    /// Also say how the database is read: from a copy, or in place.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
 }
 
 /// Train, compare and query parsers on a built-in film database: no files needed, minutes on two cores.
@@ -168,6 +178,9 @@ pub(crate) struct TrainArguments {
     /// use of unlabeled questions can share it.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) members: Option<PathBuf>,
+    /// End when standard input closes, as it does when the process that writes to it ends.
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_closes: bool,
     /// Also show figures of the unlabeled questions: how many candidates are rewarded, and the like.
     #[arg(long)]
     pub(crate) verbose: bool,
@@ -561,6 +574,8 @@ pub(crate) struct QuestionFiles {
     /// Questions without SQL: one per line, or in the same formats.
     #[arg(long, value_name = "FILE")]
     pub(crate) unlabeled: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) details: DetailArguments,
 }
 
 /// Report how much of your data a parser can learn from.

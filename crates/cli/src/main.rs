@@ -14,6 +14,7 @@ use arguments::{Arguments, BenchCommand, Command, DataCommand, ImportCommand};
 use clap::Parser;
 use printer::Printer;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The result of a command that worked, and found nothing: the query that answers a question fails, or no labeled query runs.
@@ -23,8 +24,9 @@ struct NothingFound;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    xpr_exec::sqlite::on_unresponsive(end_for_database);
     let stdout = io::stdout();
-    let mut out = Printer(BufWriter::with_capacity(1 << 16, stdout.lock()));
+    let mut out = Printer::new(BufWriter::with_capacity(1 << 16, stdout.lock()));
     let result = run(arguments, &mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,6 +44,17 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Ends the program, because SQLite does not come back from a database. Nothing less stops it.
+fn end_for_database(path: &Path) {
+    let _ = writeln!(
+        printer::stderr(),
+        "error: {}: SQLite takes longer than it may and does not react; the file is damaged, or made to keep its \
+         readers busy; do not use it unless you know where it is from",
+        path.display()
+    );
+    std::process::exit(2);
 }
 
 fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {

@@ -48,27 +48,57 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// A writer that makes all text printable.
-pub(crate) struct Printer<W>(pub(crate) W);
+pub(crate) struct Printer<W> {
+    inner: W,
+    /// The first bytes of a character whose others have not been written yet. Writers with a buffer write when it is full,
+    /// also in the middle of a character.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Printer<W> {
+    pub(crate) fn new(inner: W) -> Self {
+        Printer { inner, begun: Vec::new() }
+    }
+
+    fn write_printable(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.inner.write_all(printable(chunk.valid()).as_bytes())?;
+            if chunks.peek().is_none() && is_begun(chunk.invalid()) {
+                self.begun = chunk.invalid().to_vec();
+            } else if !chunk.invalid().is_empty() {
+                self.inner.write_all("\u{fffd}".as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether bytes are the first ones of a character, and more must follow.
+fn is_begun(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
 
 impl<W: Write> Write for Printer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for chunk in bytes.utf8_chunks() {
-            self.0.write_all(printable(chunk.valid()).as_bytes())?;
-            if !chunk.invalid().is_empty() {
-                self.0.write_all("\u{fffd}".as_bytes())?;
-            }
+        if self.begun.is_empty() {
+            self.write_printable(bytes)?;
+        } else {
+            let mut joined = std::mem::take(&mut self.begun);
+            joined.extend_from_slice(bytes);
+            self.write_printable(&joined)?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.inner.flush()
     }
 }
 
 /// Returns standard error.
 pub(crate) fn stderr() -> Printer<Stderr> {
-    Printer(io::stderr())
+    Printer::new(io::stderr())
 }
 
 #[cfg(test)]
@@ -87,13 +117,33 @@ mod tests {
             ("\u{e0041}", "\\udb40\\udc41"),
         ] {
             assert_eq!(printable(text), expected);
-            let mut printer = Printer(Vec::new());
+            let mut printer = Printer::new(Vec::new());
             printer.write_all(text.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8(printer.0).unwrap(), expected);
+            assert_eq!(String::from_utf8(printer.inner).unwrap(), expected);
         }
-        let mut printer = Printer(Vec::new());
+        let mut printer = Printer::new(Vec::new());
         printer.write_all(b"a\x9b31m\xff").unwrap();
-        assert_eq!(String::from_utf8(printer.0).unwrap(), "a\u{fffd}31m\u{fffd}");
+        assert_eq!(String::from_utf8(printer.inner).unwrap(), "a\u{fffd}31m\u{fffd}");
+    }
+
+    /// Writers with a buffer, such as that of CSV, divide characters.
+    #[test]
+    fn a_character_may_come_in_pieces() {
+        let text = "é誰👧\u{202e}\u{e0041}x".repeat(3);
+        for size in 1..5 {
+            let mut printer = Printer::new(Vec::new());
+            for piece in text.as_bytes().chunks(size) {
+                printer.write_all(piece).unwrap();
+                printer.flush().unwrap();
+            }
+            assert_eq!(String::from_utf8(printer.inner).unwrap(), printable(&text), "{size}");
+        }
+        // What turns out not to be a character is replaced.
+        let mut printer = Printer::new(Vec::new());
+        for piece in [&b"\xe8"[..], b"\xaa", b"x\xf0\x9f", b"\x1b"] {
+            printer.write_all(piece).unwrap();
+        }
+        assert_eq!(String::from_utf8(printer.inner).unwrap(), "\u{fffd}x\u{fffd}\\u001b");
     }
 
     #[test]
@@ -106,10 +156,10 @@ mod tests {
     #[test]
     fn json_stays_json() {
         let value = serde_json::json!({"name": "a\u{202e}\u{1b}\u{e0041}\"\\\n"});
-        let mut printer = Printer(Vec::new());
+        let mut printer = Printer::new(Vec::new());
         serde_json::to_writer_pretty(&mut printer, &value).unwrap();
-        let read: serde_json::Value = serde_json::from_slice(&printer.0).unwrap();
+        let read: serde_json::Value = serde_json::from_slice(&printer.inner).unwrap();
         assert_eq!(read, value);
-        assert!(!printer.0.contains(&0x1b));
+        assert!(!printer.inner.contains(&0x1b));
     }
 }

@@ -2,10 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use xpr_data::{Embeddings, labeled, unlabeled};
+use xpr_exec::sqlite::Database;
+use xpr_learn::task::StoredSchema;
+use xpr_learn::{Experiment, Observer, TrainedRun};
+use xpr_parser::Parser;
 use xpr_report::Report;
-use xpr_run::Config;
+use xpr_run::{Config, RunFolder, StepReport};
 
 /// A fixed sequence of pseudorandom numbers.
 struct Numbers(u64);
@@ -17,14 +22,14 @@ impl Numbers {
     }
 }
 
-/// Calls `read` with damaged versions of a text: bits are flipped, and pieces are removed, repeated or replaced by others that
+/// Calls `read` with damaged versions of some content: bits are flipped, and pieces are removed, repeated or replaced by others that
 /// mean something to some reader.
-fn with_damage(text: &str, rounds: usize, mut read: impl FnMut(&[u8])) {
+fn with_damage(content: impl AsRef<[u8]>, rounds: usize, mut read: impl FnMut(&[u8])) {
     const PIECES: [&str; 14] =
         ["\"", "\t", "\n", "\r", ",", "{", "]", "\0", "\u{feff}", "é", "1e999", "-", "[[", "\u{1b}"];
     let mut numbers = Numbers(7);
     for round in 0..rounds {
-        let mut bytes = text.as_bytes().to_vec();
+        let mut bytes = content.as_ref().to_vec();
         for _ in 0..=round % 5 {
             let at = numbers.below(bytes.len());
             let end = at + numbers.below((bytes.len() - at).min(20) + 1);
@@ -117,4 +122,87 @@ fn run_folders_are_reported_or_refused() {
             report();
         });
     }
+}
+
+struct Unobserved;
+
+impl Observer for Unobserved {
+    fn step(&mut self, _: StepReport, _: usize) {}
+
+    fn resumed(&mut self, _: usize) {}
+}
+
+/// Trains a tiny parser for a database in a folder, and returns its run folder.
+fn train_tiny(folder: &Path) -> PathBuf {
+    assert!(xpr_exec::sqlite::prepare_engine());
+    let database = rusqlite::Connection::open(folder.join("music.db")).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, price REAL);
+             INSERT INTO album VALUES (1, 'Pastel Blues', 9.5), (2, 'Wild is the Wind', 12);",
+        )
+        .unwrap();
+    let labels = "how many albums are there\tSELECT count(*) FROM album\n\
+                  what does pastel blues cost\tSELECT price FROM album WHERE title = 'Pastel Blues'\n";
+    fs::write(folder.join("train.tsv"), labels).unwrap();
+    let mut settings = vec![format!("data.folder={folder:?}")];
+    settings.extend(
+        [
+            "data.dataset=database",
+            "data.database=sqlite:music.db",
+            "data.labeled=train.tsv",
+            "model.hidden=8",
+            "model.heads=2",
+            "model.feed_forward=8",
+            "model.word=4",
+            "model.action=4",
+            "model.place=4",
+            "train.steps=2",
+        ]
+        .map(str::to_owned),
+    );
+    let config = Config::read(None, &settings).unwrap().config;
+    let run = RunFolder::create(&folder.join("run")).unwrap();
+    Experiment::load(config).unwrap().run(&run, false, &mut Unobserved).unwrap();
+    run.folder().to_owned()
+}
+
+#[test]
+fn trained_runs_are_opened_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = train_tiny(folder.path());
+    let open = || {
+        if let Ok(run) = TrainedRun::open(&run) {
+            let question = run.task.question("what does pastel blues cost");
+            let _ = run.parser().candidates(&[&question], 2);
+        }
+    };
+    assert!(TrainedRun::open(&run).is_ok());
+    // A manifest would refuse every change.
+    fs::remove_file(run.join("manifest.json")).unwrap();
+    for (name, rounds) in [
+        ("config.toml", 60),
+        ("grammar.json", 60),
+        ("vocabulary.json", 60),
+        ("model.safetensors", 60),
+        ("channel.json", 60),
+    ] {
+        let path = run.join(name);
+        let original = fs::read(&path).unwrap();
+        with_damage(&original, rounds, |bytes| {
+            fs::write(&path, bytes).unwrap();
+            open();
+        });
+        fs::write(&path, original).unwrap();
+    }
+    let schema = folder.path().join("xpr-schema.json");
+    let read = Database::open(folder.path().join("music.db"))
+        .unwrap()
+        .read_schema(&mut |_| ControlFlow::Continue(()));
+    with_damage(StoredSchema::new(&read.unwrap()).to_json().unwrap(), 60, |bytes| {
+        fs::write(&schema, bytes).unwrap();
+        open();
+    });
+    fs::remove_file(&schema).unwrap();
+    assert!(TrainedRun::open(&run).is_ok());
 }

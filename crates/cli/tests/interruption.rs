@@ -5,7 +5,7 @@ mod small_calendar;
 
 use small_calendar::{SmallCalendar, command, stderr, succeed};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,14 @@ fn folders_with(folder: &Path, file: &str) -> usize {
 
 /// Checks that two runs have the same result, byte for byte.
 fn assert_same_result(calendar: &SmallCalendar, run: &str, expected: &str) {
-    for file in ["model.safetensors", "metrics.jsonl", "evaluation.json", "predictions.jsonl", "card.md"] {
+    for file in [
+        "model.safetensors",
+        "checkpoint.safetensors",
+        "metrics.jsonl",
+        "evaluation.json",
+        "predictions.jsonl",
+        "card.md",
+    ] {
         let [content, expected_content] =
             [run, expected].map(|run| fs::read(calendar.path(run).join(file)).unwrap());
         assert!(content == expected_content, "{file} of `{run}` differs from that of `{expected}`");
@@ -189,6 +196,42 @@ fn a_killed_sweep_resumes_to_the_same_table_and_report() {
     assert!(stderr(&again).contains("4 cells, 4 of them finished"), "{}", stderr(&again));
     assert_eq!(again.stdout, table);
     check_report(&calendar);
+}
+
+/// Issue 18: the processes of a killed sweep went on without it.
+#[test]
+fn the_cells_of_a_killed_sweep_end_with_it_and_resume_without_leftovers() {
+    let calendar = SmallCalendar::new();
+    let (data, sweep) = (calendar.argument("data"), write_sweep(&calendar));
+    let experiment = calendar.read("", "small.toml").replace("steps = 40", "steps = 100000000");
+    fs::write(calendar.path("small.toml"), experiment).unwrap();
+    let out = calendar.path("endless");
+    let cells = || -> Vec<PathBuf> {
+        let folders = fs::read_dir(&out).into_iter().flatten().map(|entry| entry.unwrap().path());
+        folders.filter(|path| path.join("progress.json").exists()).collect()
+    };
+    let child =
+        command(&["sweep", &sweep, "--data", &data, "--jobs", "2", "--out", &calendar.argument("endless")])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+    wait_until("two cells are trained", || cells().len() == 2);
+    let is_free = |cell: &PathBuf| fs::File::open(cell.join("lock")).unwrap().try_lock().is_ok();
+    assert!(!cells().iter().any(is_free));
+    kill(child);
+    // They would take days.
+    wait_until("their processes have ended", || cells().iter().all(is_free));
+
+    // What a kill leaves in the middle of writing a file is removed by the next process.
+    let cell = cells().swap_remove(0);
+    let leftover = cell.join(".checkpoint.safetensors.a1B2c3");
+    fs::write(&leftover, b"half").unwrap();
+    let resumed = command(&["train", "--resume", "--out", cell.to_str().unwrap()])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("the leftover is removed", || !leftover.exists());
+    kill(resumed);
 }
 
 /// Checks the report of the sweep in the folder `killed`, in all its formats.

@@ -19,10 +19,9 @@ pub fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
 /// If that or `write` fails; an earlier version of the file is then unchanged.
 pub fn write_file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.");
+    let prefix = temporary_prefix(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix);
+    builder.prefix(&prefix).rand_bytes(RANDOM_CHARACTERS);
     // Temporary files are private to their owner unless told otherwise. The umask still applies.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -34,6 +33,32 @@ pub fn write_file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<
     #[cfg(unix)]
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
+}
+
+/// The number of random characters at the end of a temporary file's name.
+const RANDOM_CHARACTERS: usize = 6;
+
+/// Returns what the names of temporary files for a path begin with.
+fn temporary_prefix(path: &Path) -> String {
+    format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Removes the temporary files that [`write_file`] left behind for these names in a folder, because its process was killed.
+/// No process may be writing these files. What cannot be removed is left: it does no harm.
+pub fn remove_temporary_files<'n>(folder: &Path, names: impl IntoIterator<Item = &'n str>) {
+    let prefixes: Vec<String> = names.into_iter().map(|name| temporary_prefix(Path::new(name))).collect();
+    let is_temporary = |name: &str| {
+        prefixes.iter().filter_map(|prefix| name.strip_prefix(prefix.as_str())).any(|rest| {
+            rest.len() == RANDOM_CHARACTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && entry.file_name().to_str().is_some_and(is_temporary) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Writes a file that a user named. A regular file is written whole or not at all, as by [`write_file`], and one that is
@@ -120,6 +145,30 @@ mod tests {
         fs::set_permissions(at("plain"), PermissionsExt::from_mode(0o444)).unwrap();
         assert_eq!(write_output(&at("plain"), b"eight").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(fs::read(at("plain")).unwrap(), b"three");
+    }
+
+    /// Issue 18: checkpoints of killed processes were left behind.
+    #[test]
+    fn the_temporary_file_of_a_killed_process_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut left_behind = None;
+        let _ = write_file_with(&path, |_| {
+            // What a kill leaves at this moment.
+            let entry = fs::read_dir(folder.path())?.next().unwrap()?;
+            left_behind = Some(entry.file_name());
+            Err(io::Error::other("killed"))
+        });
+        let left_behind = left_behind.unwrap();
+        let kept = ["file", ".file", ".file.short", ".file.toolong", ".file.abc.ef", ".other.abcdef"];
+        for name in kept {
+            fs::write(folder.path().join(name), b"").unwrap();
+        }
+        fs::create_dir(folder.path().join(".file.folder")).unwrap();
+        fs::write(folder.path().join(&left_behind), b"").unwrap();
+        remove_temporary_files(folder.path(), ["file", "another"]);
+        assert!(!folder.path().join(left_behind).exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), kept.len() + 1);
     }
 
     #[cfg(unix)]

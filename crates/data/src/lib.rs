@@ -35,13 +35,13 @@ mod text2sql;
 mod text_file;
 pub mod unlabeled;
 
-pub use atomic::{write_file, write_file_with, write_output, write_output_with};
+pub use atomic::{remove_temporary_files, write_file, write_file_with, write_output, write_output_with};
 pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
 pub use labeled::{LabeledQuestion, Split};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, OvernightPart, read_examples};
 pub use project::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
-pub use text_file::read as read_text;
+pub use text_file::{read as read_text, read_bytes, read_utf8};
 pub use text2sql::{SplitBy, Text2Sql};
 pub use unlabeled::UnlabeledQuestion;

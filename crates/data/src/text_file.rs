@@ -1,7 +1,8 @@
 //! Text files, whatever program wrote them.
 
 use crate::{DataError, LineError};
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Reads a UTF-8 file. Removes a byte-order mark, and replaces all line ends with `\n`.
@@ -9,8 +10,39 @@ use std::path::Path;
 /// # Errors
 /// If the file cannot be read, or if it is not UTF-8.
 pub fn read(path: &Path) -> Result<String, DataError> {
-    let bytes = fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
+    let bytes = read_bytes(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
     decode(bytes).map_err(DataError::in_file(path))
+}
+
+/// The maximum bytes that are read of what is not a regular file.
+const LARGEST_STREAM: u64 = 1 << 30;
+
+/// Reads a file. A pipe or a device may have no end, and is read up to a gibibyte.
+///
+/// # Errors
+/// If it cannot be read, or is a pipe or device with more than that.
+pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    // Known sizes are allocated at once.
+    let mut content = Vec::with_capacity(if metadata.is_file() { metadata.len() as usize } else { 0 });
+    if metadata.is_file() {
+        file.read_to_end(&mut content)?;
+    } else if file.take(LARGEST_STREAM + 1).read_to_end(&mut content)? as u64 > LARGEST_STREAM {
+        let message =
+            "this is not a regular file and has more than 1 GiB; copy what you need of it into a file";
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(content)
+}
+
+/// Reads a UTF-8 file as it is, as [`read_bytes`] does.
+///
+/// # Errors
+/// Those of [`read_bytes`], and if it is not UTF-8.
+pub fn read_utf8(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "this is not UTF-8"))
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -42,6 +74,14 @@ mod tests {
         for (bytes, expected) in cases {
             assert_eq!(decode(bytes.to_vec()).unwrap(), expected);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_endless_device_is_refused() {
+        let error = read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(error.contains("/dev/zero: this is not a regular file"), "{error}");
+        assert_eq!(read(Path::new("/dev/null")).unwrap(), "");
     }
 
     #[test]

@@ -333,6 +333,36 @@ fn a_schema_that_never_ends_is_interrupted() {
     assert_eq!(test.fingerprint(), before);
 }
 
+/// Statistics whose pages contain each other. SQLite reads them when it opens the database, and goes on without them if that
+/// is interrupted: each connection took five seconds.
+#[test]
+fn statistics_that_never_end_are_an_error() {
+    let mut roots: Vec<usize> = Vec::new();
+    let test = TestDatabase::with(|connection| {
+        connection
+            .execute_batch(
+                "PRAGMA page_size = 4096; CREATE TABLE t (a); CREATE INDEX i ON t (a); INSERT INTO t VALUES (1), (2);
+                 ANALYZE; CREATE TABLE p (a); CREATE TABLE q (a); CREATE TABLE r (a); CREATE TABLE s (a);",
+            )
+            .unwrap();
+        let root = |name: &str| {
+            let query = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+            let page: u32 = connection.query_row(query, [name], |row| row.get(0)).unwrap();
+            page as usize
+        };
+        roots.extend(["sqlite_stat1", "p", "q", "r", "s"].map(root));
+    });
+    let mut bytes = std::fs::read(test.path()).unwrap();
+    let [first, .., last] = roots[..] else { panic!("{roots:?}") };
+    bytes.copy_within((first - 1) * 4096..first * 4096, (last - 1) * 4096);
+    for pair in roots.windows(2) {
+        write_inner_page(&mut bytes, pair[0], pair[1]);
+    }
+    std::fs::write(test.path(), bytes).unwrap();
+    let error = Database::open(test.path()).map(|_| ()).unwrap_err();
+    assert!(matches!(error, DatabaseError::Endless { .. }), "{error}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use support::TestDatabase;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner};
+use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SnapshotKind, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 
 /// Names the database for the process of [`writer`].
@@ -109,6 +109,7 @@ fn all_queries_of_a_command_see_one_state_beside_a_writer() {
                 Err(DatabaseError::Busy { .. }) if mode == "delete" => continue,
                 Err(error) => panic!("{mode}: {error}"),
             };
+            assert_eq!(database.snapshot_kind(), SnapshotKind::Memory);
             let each = "SELECT amount FROM account ORDER BY id";
             let first = runner(&database).execute(each);
             assert_eq!(runner(&database).execute(each), first, "{mode}");
@@ -148,6 +149,7 @@ fn a_large_database_that_changes_is_an_error() {
     );
     let before = names(test.folder());
     let database = test.open();
+    assert_eq!(database.snapshot_kind(), SnapshotKind::InPlace);
     let mut runner = runner(&database);
     let count = "SELECT count(*) FROM account";
     assert_eq!(runner.execute(count), Outcome::Value("(bag (1))".to_owned()));
@@ -168,6 +170,7 @@ fn a_large_database_with_a_log_is_copied() {
             .unwrap();
     });
     let before = names(test.folder());
+    assert_eq!(test.open().snapshot_kind(), SnapshotKind::TemporaryFile);
     let mut runner = test.runner(QueryLimits::default());
     assert_eq!(runner.execute("SELECT count(*) FROM t"), Outcome::Value("(bag (1))".to_owned()));
     assert_eq!(names(test.folder()), before);

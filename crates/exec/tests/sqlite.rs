@@ -227,7 +227,7 @@ fn the_keys_of_geoquery_are_inferred() {
 fn reading_reports_its_progress_and_can_be_stopped() {
     let test = TestDatabase::new(MUSIC);
     let mut seen = Vec::new();
-    let stopped = test.open().schema_with_progress(&mut |progress| {
+    let stopped = test.open().read_schema(&mut |progress| {
         seen.push((progress.table.to_owned(), progress.done, progress.total));
         if progress.done == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

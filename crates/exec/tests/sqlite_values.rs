@@ -64,6 +64,38 @@ fn a_cell_that_is_too_large_hides_no_other() {
 }
 
 #[test]
+fn ranges_of_numbers_are_known_beside_texts() {
+    let test = TestDatabase::new(
+        "CREATE TABLE film (title TEXT, minutes INT, score REAL, released DATE);
+         INSERT INTO film VALUES ('a', 90, 7.5, '2001-01-01'), ('b', -3, NULL, '1999-01-01'), ('c', 200, 9, NULL);",
+    );
+    let (schema, index) = index(&test.open(), ValueLimits::default());
+    let ranges: Vec<(&str, [f64; 2])> =
+        index.ranges().iter().map(|&(column, range)| (schema.column(column).name.as_str(), range)).collect();
+    assert_eq!(ranges, [("minutes", [-3.0, 200.0]), ("score", [7.5, 9.0])]);
+}
+
+#[test]
+fn numbers_of_things_are_told_from_other_numbers() {
+    let test = TestDatabase::new(CITIES);
+    let (_, index) = index(&test.open(), ValueLimits::default());
+    for (question, is_count) in [
+        ("the 3 largest cities", true),
+        ("top 3 cities", true),
+        ("list three cities", true),
+        ("cities with more than 3 people", false),
+        ("cities with at least 3 rivers", false),
+        ("a length of 3", false),
+        ("cities founded in 1999", false),
+        ("the 1999 cities", false),
+        ("the third city", false),
+        ("the 2.5 largest", false),
+    ] {
+        assert_eq!(index.values(question).iter().any(|value| value.is_count), is_count, "{question}");
+    }
+}
+
+#[test]
 fn words_of_a_question_find_values() {
     let test = TestDatabase::new(CITIES);
     let (schema, index) = index(&test.open(), ValueLimits::default());

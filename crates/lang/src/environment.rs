@@ -1,6 +1,6 @@
 //! The items of a knowledge base or database that programs can name, and the relations between them.
 
-use crate::{Action, ItemKind, RuleId};
+use crate::{Action, ItemKind, RuleId, Sense};
 
 /// Identifies an item of one environment: its index in [`Environment::items`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,5 +99,11 @@ pub trait Environment {
     /// Prunes search only: the grammar still accepts such programs.
     fn fits(&self, _item: ItemId, _position: ItemPosition) -> bool {
         true
+    }
+
+    /// Returns the rules by which search finds out which programs make sense, if there are some. They include
+    /// [`Environment::fits`].
+    fn sense(&self) -> Option<&dyn Sense> {
+        None
     }
 }

@@ -125,6 +125,7 @@ mod language;
 mod outcome;
 pub mod phrases;
 mod program;
+mod sense;
 mod signatures;
 pub mod sql;
 
@@ -133,4 +134,5 @@ pub use grammar::{Allowed, Grammar, GrammarError};
 pub use language::{Language, ReadError, SyntaxError};
 pub use outcome::{Outcome, OutcomeSyntaxError};
 pub use program::{ActionError, Derivation, Node, Program};
+pub use sense::{NextAction, Sense, completion};
 pub use signatures::{Action, ItemKind, Rule, RuleId, Signatures, TypeId};

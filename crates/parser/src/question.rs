@@ -7,7 +7,7 @@ use crate::scene::ItemFeatures;
 use crate::{Scene, Vocabulary};
 use std::fmt;
 use std::sync::Arc;
-use xpr_lang::{Action, Environment, Grammar, ItemId, ItemPosition, TypeId};
+use xpr_lang::{Action, Environment, Grammar, ItemId, ItemPosition, Sense, TypeId};
 use xpr_text::stem;
 
 /// A question, prepared for a parser: its words, and how they relate to the items of a [`Scene`].
@@ -143,6 +143,12 @@ impl Question {
             (Some(environment), Action::Item(item)) => environment.fits(item, place),
             _ => true,
         }
+    }
+
+    /// Returns the rules by which search leaves out programs that make no sense, if there are some. See
+    /// [`Environment::sense`].
+    pub(crate) fn sense(&self) -> Option<&dyn Sense> {
+        self.environment()?.sense()
     }
 
     /// Returns the items of the scene that the question shares; none if it shares all of them.

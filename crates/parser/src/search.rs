@@ -8,8 +8,9 @@ use crate::layers::ModelContext;
 use crate::parser::Candidate;
 use crate::partial::{PartialProgram, StepInput};
 use crate::{DecoderDropout, Question};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::hash::Hash;
 use xpr_lang::{Action, Program};
 use xpr_nn::layers::log_softmax;
@@ -29,6 +30,8 @@ pub(crate) struct Search<'a> {
 struct Hypothesis {
     partial: PartialProgram,
     actions: Vec<Action>,
+    /// Actions that complete the program and make sense, if the language has rules about that.
+    completion: Vec<Action>,
     log_probability: f32,
     /// The row of the previous decoder state that this hypothesis continues.
     parent_row: u32,
@@ -41,6 +44,8 @@ struct Beam<'q> {
     question: &'q Question,
     hypotheses: Vec<Hypothesis>,
     finished: Vec<Candidate>,
+    /// The meanings of the finished programs, if the language has rules of sense.
+    meanings: FxHashSet<String>,
 }
 
 /// A hypothesis of a beam with one more action.
@@ -53,15 +58,29 @@ struct Extension {
     column: u32,
 }
 
-impl Extension {
-    /// Orders by decreasing log-probability; ties by hypothesis and column, so that the order is always the same.
-    fn by_probability(&self, other: &Self) -> Ordering {
-        other
-            .log_probability
-            .total_cmp(&self.log_probability)
-            .then_with(|| (self.hypothesis, self.column).cmp(&(other.hypothesis, other.column)))
+/// The greatest extension is the most probable one. Ties are decided by hypothesis and column, so that the order is always
+/// the same.
+impl Ord for Extension {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.log_probability
+            .total_cmp(&other.log_probability)
+            .then_with(|| (other.hypothesis, other.column).cmp(&(self.hypothesis, self.column)))
     }
 }
+
+impl PartialOrd for Extension {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Extension {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Extension {}
 
 impl Search<'_> {
     /// Returns the programs found for some questions of a batch, most probable first. Leaves the tape as it was.
@@ -100,8 +119,14 @@ impl Search<'_> {
 
     fn start_beam<'q>(&self, index: usize, question: &'q Question, row: u32) -> Beam<'q> {
         let partial = PartialProgram::new(question.grammar(self.context.scene));
-        let empty = Hypothesis { partial, actions: vec![], log_probability: 0.0, parent_row: row };
-        Beam { index, question, hypotheses: vec![empty], finished: vec![] }
+        let empty = Hypothesis {
+            partial,
+            actions: vec![],
+            completion: vec![],
+            log_probability: 0.0,
+            parent_row: row,
+        };
+        Beam { index, question, hypotheses: vec![empty], finished: vec![], meanings: FxHashSet::default() }
     }
 
     /// Computes the decoder's next state. Many hypotheses continue the same one or have the same input, so products are
@@ -135,27 +160,22 @@ impl Search<'_> {
     /// Replaces the hypotheses of a beam by their best extensions, and moves finished programs out of the beam.
     /// `first_row` is the row of the beam's first hypothesis in `scores`; `logs` is a buffer.
     fn advance(&self, beam: &mut Beam<'_>, scores: &Matrix, first_row: usize, logs: &mut Vec<f32>) {
-        let scene = self.context.scene;
-        let grammar = beam.question.grammar(scene);
-        let extensions = self.best_extensions(beam, scores, first_row, logs);
-        let mut next = Vec::with_capacity(extensions.len());
-        for Extension { log_probability, hypothesis: index, column } in extensions {
-            let hypothesis = &beam.hypotheses[index];
-            let action = scene.action(column);
-            let mut partial = hypothesis.partial.clone();
-            if !partial.advance(grammar, action) {
-                continue;
-            }
-            let mut actions = hypothesis.actions.clone();
-            actions.push(action);
-            let derivation = &partial.derivation;
+        let grammar = beam.question.grammar(self.context.scene);
+        let mut extensions = self.extensions(beam, scores, first_row, logs);
+        let mut next = Vec::new();
+        // Extensions that make no sense take no place.
+        let mut places = self.beam - beam.finished.len();
+        while places > 0
+            && let Some(extension) = extensions.pop()
+        {
+            let Some(extended) = self.extend(beam, &extension, first_row) else { continue };
+            places -= 1;
+            let derivation = &extended.partial.derivation;
             if derivation.is_complete() {
-                if let Ok(program) = Program::from_actions(grammar, &actions) {
-                    beam.finished.push(Candidate { program, log_probability });
-                }
+                let Ok(program) = Program::from_actions(grammar, &extended.actions) else { continue };
+                beam.finished.push(Candidate { program, log_probability: extended.log_probability });
             } else if derivation.len() + derivation.shortest_rest(grammar) <= self.max_actions {
-                let parent_row = (first_row + index) as u32;
-                next.push(Hypothesis { partial, actions, log_probability, parent_row });
+                next.push(extended);
             }
         }
         if beam.finished.len() >= self.beam {
@@ -164,43 +184,79 @@ impl Search<'_> {
         beam.hypotheses = next;
     }
 
-    /// Returns the most probable extensions of a beam's hypotheses, best first, as many as the beam is
-    /// wide.
-    fn best_extensions(
+    /// Returns a hypothesis with one more action; none if that makes no sense.
+    fn extend(&self, beam: &mut Beam<'_>, extension: &Extension, first_row: usize) -> Option<Hypothesis> {
+        let scene = self.context.scene;
+        let grammar = beam.question.grammar(scene);
+        let hypothesis = &beam.hypotheses[extension.hypothesis];
+        let action = scene.action(extension.column);
+        let mut partial = hypothesis.partial.clone();
+        if !partial.advance(grammar, action) {
+            return None;
+        }
+        let mut actions = hypothesis.actions.clone();
+        actions.push(action);
+        let mut completion = Vec::new();
+        if let Some(sense) = beam.question.sense() {
+            if partial.derivation.is_complete() {
+                let meaning = sense.meaning(&Program::from_actions(grammar, &actions).ok()?)?;
+                // Another spelling of a finished program is less probable than it.
+                if !beam.meanings.insert(meaning) {
+                    return None;
+                }
+            } else {
+                completion = match hypothesis.completion.split_first() {
+                    Some((first, rest)) if *first == action => rest.to_vec(),
+                    _ => xpr_lang::completion(sense, grammar, &partial.derivation, &actions)?,
+                };
+            }
+        }
+        let parent_row = (first_row + extension.hypothesis) as u32;
+        Some(Hypothesis {
+            partial,
+            actions,
+            completion,
+            log_probability: extension.log_probability,
+            parent_row,
+        })
+    }
+
+    /// Returns the extensions of a beam's hypotheses, the most probable on top.
+    fn extensions(
         &self,
         beam: &Beam<'_>,
         scores: &Matrix,
         first_row: usize,
         logs: &mut Vec<f32>,
-    ) -> Vec<Extension> {
+    ) -> BinaryHeap<Extension> {
         let scene = self.context.scene;
+        let grammar = beam.question.grammar(scene);
         let mut extensions: Vec<Extension> = Vec::new();
         for (index, hypothesis) in beam.hypotheses.iter().enumerate() {
             let partial = &hypothesis.partial;
             let Some(expected) = partial.derivation.expected() else { continue };
             let offered = beam.question.offered(scene, expected, &partial.named);
             log_softmax(scores.row(first_row + index), &offered, logs);
+            let extension = |(&column, log): (&u32, &f32)| Extension {
+                log_probability: hypothesis.log_probability + log,
+                hypothesis: index,
+                column,
+            };
+            let all = offered.iter().zip(&*logs);
+            if let Some(sense) = beam.question.sense() {
+                let next = sense.next_action(grammar, &hypothesis.actions);
+                extensions.extend(
+                    all.filter(|(column, _)| next.makes_sense(scene.action(**column))).map(extension),
+                );
+                continue;
+            }
             let place = partial.place();
             let fits = |column: u32| beam.question.fits(scene, column, place);
             // If no action fits, the program is continued with one that does not.
             let some_fit = offered.iter().any(|&column| fits(column));
-            extensions.extend(
-                offered.iter().zip(&*logs).filter(|(column, _)| !some_fit || fits(**column)).map(
-                    |(&column, log)| Extension {
-                        log_probability: hypothesis.log_probability + log,
-                        hypothesis: index,
-                        column,
-                    },
-                ),
-            );
+            extensions.extend(all.filter(|(column, _)| !some_fit || fits(**column)).map(extension));
         }
-        let width = self.beam - beam.finished.len();
-        if width < extensions.len() {
-            extensions.select_nth_unstable_by(width, Extension::by_probability);
-            extensions.truncate(width);
-        }
-        extensions.sort_unstable_by(Extension::by_probability);
-        extensions
+        extensions.into()
     }
 }
 

@@ -22,12 +22,13 @@ pub struct ExecutionEffect {
 
 impl ExecutionEffect {
     /// Returns the effect on predictions, or nothing if there are none.
-    pub(crate) fn of<'a>(predictions: &(impl Iterator<Item = &'a Prediction> + Clone)) -> Option<Self> {
-        let questions = predictions.clone().count();
+    pub(crate) fn of<'a>(predictions: impl Iterator<Item = &'a Prediction>) -> Option<Self> {
+        let predictions: Vec<&Prediction> = predictions.collect();
         let share = |holds: fn(&Prediction) -> bool| {
-            predictions.clone().filter(|prediction| holds(prediction)).count() as f64 / questions as f64
+            let count = predictions.iter().filter(|prediction| holds(prediction)).count();
+            count as f64 / predictions.len() as f64
         };
-        (questions > 0).then(|| ExecutionEffect {
+        (!predictions.is_empty()).then(|| ExecutionEffect {
             first_fails: share(|prediction| {
                 prediction.candidates.first().is_none_or(|first| !first.outcome.executes())
             }),
@@ -58,10 +59,10 @@ mod tests {
             prediction(&["value\t2", "value\t1"], Some(1), 0),
             prediction(&[], None, 0),
         ];
-        let effect = ExecutionEffect::of(&predictions.iter()).unwrap();
+        let effect = ExecutionEffect::of(predictions.iter()).unwrap();
         let expected =
             ExecutionEffect { first_fails: 0.5, first_correct: 0.25, chosen_correct: 0.5, any_correct: 0.75 };
         assert_eq!(effect, expected);
-        assert_eq!(ExecutionEffect::of(&[].iter()), None);
+        assert_eq!(ExecutionEffect::of([].iter()), None);
     }
 }

@@ -181,7 +181,7 @@ pub(crate) fn groups(grouped: &[GroupedRuns<'_>], most_errors: Option<usize>) ->
             accuracy: MeanAccuracy::of(&shares),
             over_lower_bound: gain.as_ref().map(|gain| gain.difference),
             calibration: calibration(runs.iter().flat_map(|run| &run.predictions)),
-            execution: ExecutionEffect::of(&runs.iter().flat_map(|run| &run.predictions)),
+            execution: ExecutionEffect::of(runs.iter().flat_map(|run| &run.predictions)),
             curves: curves(runs),
             errors: analyse(runs, most_errors),
             index,

@@ -106,6 +106,25 @@ pub enum RunFile {
 }
 
 impl RunFile {
+    /// All files of a run folder.
+    pub const ALL: [RunFile; 15] = [
+        RunFile::Config,
+        RunFile::Data,
+        RunFile::Grammar,
+        RunFile::Vocabulary,
+        RunFile::Checkpoint,
+        RunFile::Metrics,
+        RunFile::Unlabeled,
+        RunFile::Model,
+        RunFile::NoisyChannel,
+        RunFile::Predictions,
+        RunFile::Card,
+        RunFile::Manifest,
+        RunFile::Evaluation,
+        RunFile::Lock,
+        RunFile::Progress,
+    ];
+
     /// Returns the name of the file.
     pub fn name(self) -> &'static str {
         match self {
@@ -201,7 +220,7 @@ impl RunFolder {
         }
         let lock = self.lock_file()?;
         match lock.try_lock() {
-            Ok(()) => Ok(Arc::new(lock)),
+            Ok(()) => Ok(self.cleaned(lock)),
             Err(TryLockError::WouldBlock) => Err(RunError::InUse(self.folder.clone())),
             Err(TryLockError::Error(source)) => Err(self.file_error(RunFile::Lock, source)),
         }
@@ -217,7 +236,13 @@ impl RunFolder {
         }
         let lock = self.lock_file()?;
         lock.lock().map_err(|source| self.file_error(RunFile::Lock, source))?;
-        Ok(Arc::new(lock))
+        Ok(self.cleaned(lock))
+    }
+
+    /// Removes what a killed process left behind. Whoever has the lock is the only one who writes.
+    fn cleaned(&self, lock: File) -> Arc<File> {
+        xpr_data::remove_temporary_files(&self.folder, RunFile::ALL.map(RunFile::name));
+        Arc::new(lock)
     }
 
     /// Opens the file of the lock. Whatever else has its name, such as a link to another file, is refused. The file is not
@@ -297,7 +322,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be read.
     pub fn read(&self, file: RunFile) -> Result<Vec<u8>, RunError> {
-        fs::read(self.path(file)).map_err(|source| self.file_error(file, source))
+        xpr_data::read_bytes(&self.path(file)).map_err(|source| self.file_error(file, source))
     }
 
     /// Reads a file that [`RunFolder::write_json`] wrote.

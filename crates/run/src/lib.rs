@@ -30,8 +30,8 @@ mod prediction;
 pub use calibration::{Calibration, ConfidenceBin, ConfidenceFigures};
 pub use config::{
     Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
-    IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, TrainConfig,
-    rename_settings,
+    IgnoredSetting, LearnConfig, OvernightGrammar, ReadConfig, RenamedSetting, Reward, SearchConfig,
+    TrainConfig, rename_settings,
 };
 pub use fingerprint::{fingerprint, fingerprint_bytes};
 pub use folder::{RunError, RunFile, RunFolder};

@@ -1,6 +1,7 @@
 //! Trains the cells of a sweep or a comparison in parallel processes.
 //!
-//! Each cell is a process `xpr train`, so a cell that fails does not stop the others, and its memory is freed when it ends.
+//! Each cell is a process `xpr train`, so a cell that fails does not stop the others, and its memory is freed when it ends. Its standard input is a
+//! pipe to this process. The pipe closes when this process ends, however it ends, and the cell ends then too.
 
 use super::cell_display::{CellDisplay, RunningCell};
 use super::{find_data, find_embeddings};
@@ -31,7 +32,7 @@ pub(super) fn train_cells<'c>(
     let mut failed = Vec::new();
     while !waiting.is_empty() || !running.is_empty() {
         while running.len() < jobs {
-            // The processes of a killed sweep may still train some cells; those cells wait until they end.
+            // Another sweep, or processes of a killed one that are about to end, may still train some cells; those wait until they end.
             let Some(next) = waiting.iter().position(|cell| !cell.is_in_use(folder)) else { break };
             let cell = waiting.remove(next);
             let child = spawn(cell, folder, arguments)?;
@@ -95,7 +96,7 @@ fn spawn(cell: &Cell, folder: &Path, arguments: &CellArguments) -> Result<Child>
     let log = File::options().create(true).append(true).open(&path).with_context(in_path)?;
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
     command
-        .arg("train")
+        .args(["train", "--until-stdin-closes"])
         .arg("--out")
         .arg(cell.folder(folder))
         .args(["--threads", &arguments.threads.to_string()]);
@@ -118,7 +119,7 @@ fn spawn(cell: &Cell, folder: &Path, arguments: &CellArguments) -> Result<Child>
         }
     }
     let errors = log.try_clone().context("the log of a cell")?;
-    command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    command.stdin(Stdio::piped()).stdout(log).stderr(errors);
     command.spawn().with_context(|| format!("starting {}", cell.name))
 }
 

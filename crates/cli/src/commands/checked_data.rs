@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::unlabeled::{self, UnlabeledQuestion};
-use xpr_exec::sqlite::{Database, ReadingProgress, ValueIndex, ValueLimits};
-use xpr_lang::sql::{Schema, Sql};
+use xpr_exec::sqlite::{Database, ReadSchema, ReadingProgress, ValueIndex, ValueLimits};
+use xpr_lang::sql::Sql;
 use xpr_learn::task::{
     Coverage, DataFindings, Failure, MisspelledConstant, PaddedColumn, Stage, SuggestedKey, Surveyor,
     VocabularyAccount,
@@ -25,7 +25,7 @@ const MAX_FAILURES: usize = 20;
 /// A database, the questions about it, and how much of them a parser can learn from.
 pub(super) struct CheckedData {
     pub(super) database: Database,
-    pub(super) schema: Schema,
+    pub(super) schema: ReadSchema,
     /// The number of distinct indexed values, which questions can name.
     pub(super) values: usize,
     pub(super) labeled: Vec<LabeledQuestion>,
@@ -43,16 +43,19 @@ impl CheckedData {
         let labeled = labeled::read_for_database(&files.labeled, &name)?;
         let unlabeled = files.unlabeled.as_deref().map(unlabeled::read).transpose()?;
 
+        if files.details.verbose {
+            write_notes([format!("{} is read {}", database.path().display(), database.snapshot_kind())]);
+        }
         let mut bar = LoadingBar::new();
         let mut show = |what: &str, now: ReadingProgress<'_>| {
             bar.show(&format!("tables, {what} {}", now.table), now.done, now.total);
             ControlFlow::Continue(())
         };
-        let schema = database.schema_with_progress(&mut |now| show("reading", now))?;
+        let schema = database.read_schema(&mut |now| show("reading", now))?;
         let limits = ValueLimits::default();
-        let index = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
+        let index = ValueIndex::read(&database, &schema.schema, limits, &mut |now| show("indexing", now))?;
 
-        let language = Sql::new(schema.clone());
+        let language = Sql::new(schema.schema.clone());
         let mut surveyor = Surveyor::new(&database, &language, &index)?;
         let train: Vec<LabeledQuestion> =
             labeled.iter().filter(|question| question.split != Some(Split::Test)).cloned().collect();
@@ -69,9 +72,10 @@ impl CheckedData {
         write_notes(index.tables_with_oversized_cells().iter().map(|table| {
             format!(
                 "the table {} has cells of more than 256 KiB, which questions cannot name and queries cannot read",
-                schema.table(*table).name
+                schema.schema.table(*table).name
             )
         }));
+        write_notes(schema.left_out.iter().map(ToString::to_string));
         Ok(CheckedData { database, schema, values, labeled, unlabeled, coverage, vocabulary })
     }
 
@@ -133,6 +137,10 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
         writeln!(out, "\n{count} of {of} labeled queries that run find nothing; check that they are right:")?;
         let lines = coverage.empty.iter().map(|label| format!("line {}: {}", label.line, label.utterance));
         write_list(out, lines)?;
+    }
+    if !coverage.conflicts.is_empty() {
+        writeln!(out, "\nQuestions that have labels with different answers; keep the right one of each:")?;
+        write_list(out, coverage.conflicts.iter().map(ToString::to_string))?;
     }
     let DataFindings { padded, misspelled, unmatched_keys, suggested_keys } = &coverage.findings;
     if !misspelled.is_empty() {

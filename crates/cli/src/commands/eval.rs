@@ -2,15 +2,13 @@
 
 use super::train::write_evaluation;
 use super::training_progress::write_failed_labels;
-use super::{find_data, write_notes};
+use super::{find_data, open_run};
 use crate::arguments::EvalArguments;
 use anyhow::Result;
 use std::io::Write;
-use xpr_learn::TrainedRun;
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
-    let mut run = TrainedRun::open_with(&arguments.trained.run, &arguments.set)?;
-    write_notes(run.notes.iter().cloned());
+    let mut run = open_run(&arguments.trained, &arguments.set)?;
     find_data(&mut run.config, arguments.data.as_deref());
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
+use xpr_learn::task::{SCHEMA_FILE, StoredSchema};
 
 /// The largest number of labeled questions that are held out.
 const MAX_HELD_OUT: usize = 100;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         project.add("unlabeled.txt", lines.concat());
         settings.unlabeled = "unlabeled.txt".to_owned();
     }
+    project.add(SCHEMA_FILE, StoredSchema::new(&data.schema).to_json().context(SCHEMA_FILE)?);
     if !arguments.force {
         project.refuse_to_overwrite()?;
     }
@@ -60,7 +62,7 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     settings.database = address_from(&folder, database)?;
     project.write(&settings)?;
 
-    write_schema(out, &data.schema, data.values)?;
+    write_schema(out, &data.schema.schema, data.values)?;
     writeln!(out)?;
     data.write(out)?;
     let folder = folder.display();

@@ -26,14 +26,15 @@ pub(crate) mod train;
 mod training_progress;
 pub(crate) mod vectors;
 
-use crate::arguments::{DataPaths, ExperimentArguments};
+use crate::arguments::{DataPaths, ExperimentArguments, TrainedRunArguments};
 use crate::printer;
 use anyhow::{Context, Result};
+use loading_bar::LoadingBar;
 use serde::Serialize;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use xpr_exec::{KnowledgeBase, overnight};
+use xpr_learn::TrainedRun;
 use xpr_run::{Config, Dataset, ReadConfig};
 
 /// Reads the settings of an experiment, and writes notes about them.
@@ -104,6 +105,20 @@ fn write_notes(notes: impl IntoIterator<Item = String>) {
     }
 }
 
+/// Opens a trained run, and writes notes about it and its data.
+fn open_run(arguments: &TrainedRunArguments, settings: &[String]) -> Result<TrainedRun> {
+    let mut bar = LoadingBar::new();
+    let mut watch = |what: &str, done, total| bar.show(what, done, total);
+    let run = TrainedRun::open_with(&arguments.run, settings, &mut watch);
+    bar.finish();
+    let run = run?;
+    write_notes(run.notes.iter().cloned());
+    if arguments.details.verbose {
+        write_notes(run.task.world().access());
+    }
+    Ok(run)
+}
+
 /// Sets the data folder of a run, if one is given and has the run's files: `XPR_DATA` may name the folder of another dataset.
 fn find_data(config: &mut Config, folder: Option<&Path>) {
     let fits = |folder: &&Path| {
@@ -133,6 +148,6 @@ fn native_world(name: &str) -> Result<KnowledgeBase> {
 
 /// Loads a knowledge base from a file of triples.
 fn load_triples(path: &Path) -> Result<KnowledgeBase> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = xpr_data::read_utf8(path).with_context(|| path.display().to_string())?;
     KnowledgeBase::read_triples(&text).with_context(|| path.display().to_string())
 }

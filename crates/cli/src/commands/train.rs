@@ -6,17 +6,19 @@ use super::{find_data, find_embeddings, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use crate::printer;
 use anyhow::{Context, Result, bail};
-use std::io::Write;
+use std::io::{self, Write};
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
 use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
+    if arguments.until_stdin_closes {
+        end_with_stdin()?;
+    }
     use_threads(arguments.pool.threads)?;
     let (folder, config) = if arguments.resume { resume(arguments)? } else { start(arguments)? };
     let mut bar = LoadingBar::new();
-    let load =
-        Experiment::load_watched(config, &mut |done, total| bar.show("labeled queries run", done, total));
+    let load = Experiment::load_watched(config, &mut |what, done, total| bar.show(what, done, total));
     bar.finish();
     let experiment = load?.with_members(arguments.members.clone());
     let name = experiment.config().data.name();
@@ -24,6 +26,17 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.finish();
     write_evaluation(out, &evaluation, arguments.output.json)
+}
+
+/// Ends this process when standard input closes. The run can be resumed, as after any kill.
+fn end_with_stdin() -> Result<()> {
+    let wait = || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = writeln!(printer::stderr(), "error: the process that started this training ended");
+        std::process::exit(2);
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(wait).context("starting a thread")?;
+    Ok(())
 }
 
 /// Creates the run folder, chooses learn.weight if asked to, and returns the settings.

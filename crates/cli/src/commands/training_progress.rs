@@ -1,17 +1,20 @@
 //! The progress of training: a bar on a terminal, lines elsewhere.
 
+use super::write_notes;
 use crate::duration::brief;
 use crate::printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 use xpr_learn::experiment::PlannedSteps;
-use xpr_learn::task::FailedLabel;
+use xpr_learn::task::{ConflictingLabels, FailedLabel};
 use xpr_learn::{Experiment, Observer};
 use xpr_run::{StepReport, UnlabeledReport};
 
 /// The number of examples listed that are left out, and of those whose program fails.
 const MAX_LISTED: usize = 10;
+/// The number of questions listed that have labels with different answers. Benchmarks have some that are not mistakes.
+const MAX_CONFLICTS: usize = 3;
 /// The time between lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -162,6 +165,19 @@ fn write_experiment(experiment: &Experiment, name: &str) {
     }
     let _ = writeln!(printer::stderr(), "{}", lines.join("\n"));
     write_failed_labels(&experiment.failed_labels().collect::<Vec<_>>());
+    write_notes(experiment.task().world().notes().iter().cloned());
+    write_conflicting_labels(&experiment.conflicting_labels());
+}
+
+/// Writes the training questions that have labels with different answers.
+fn write_conflicting_labels(conflicts: &[ConflictingLabels]) {
+    for conflict in conflicts.iter().take(MAX_CONFLICTS) {
+        let _ = writeln!(printer::stderr(), "different labels: {conflict}");
+    }
+    if conflicts.len() > MAX_CONFLICTS {
+        let more = conflicts.len() - MAX_CONFLICTS;
+        let _ = writeln!(printer::stderr(), "different labels: {more} more questions have them");
+    }
 }
 
 /// Writes the labeled programs that fail.

@@ -11,7 +11,7 @@
 use super::error::DatabaseError;
 use super::guard::{Allowance, Meter, Metered};
 use super::memory;
-use super::snapshot::{self, Snapshot};
+use super::snapshot::{self, Snapshot, SnapshotKind};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -148,6 +148,11 @@ impl Database {
         &self.name
     }
 
+    /// Returns how the database is read.
+    pub fn snapshot_kind(&self) -> SnapshotKind {
+        self.snapshot.kind()
+    }
+
     /// Returns an error if another program changed the database since it was opened. Large databases are read in place, so
     /// that results from before and after the change do not fit together.
     ///
@@ -161,11 +166,14 @@ impl Database {
     pub(super) fn connect(&self) -> Result<ReadConnection, DatabaseError> {
         let _budget = memory::Budget::new(OPENING.memory);
         let connection = self.snapshot.connect().map_err(|error| self.explain(&error))?;
-        let meter = Meter::of(&connection);
+        let meter = Meter::of(&connection, &self.path);
         let connection = ReadConnection { connection, meter, snapshot: Arc::clone(&self.snapshot) };
         {
             let _metered = connection.limit_time();
             restrict(&connection).map_err(|error| self.explain(&error))?;
+        }
+        if connection.meter.is_out_of_time() {
+            return Err(DatabaseError::Endless { path: self.path.clone(), limit: OPENING.time });
         }
         self.check_unchanged()?;
         Ok(connection)

@@ -77,6 +77,17 @@ pub enum DatabaseError {
         /// The time after which reading was stopped.
         limit: Duration,
     },
+    /// Reading the schema takes too much memory.
+    #[error(
+        "{path}: reading its schema takes more than {megabytes} MB of memory; the file is damaged, or made to keep its \
+         readers busy; do not use it unless you know where it is from"
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The memory that is allowed.
+        megabytes: usize,
+    },
     /// A journal beside the file holds what must be undone.
     #[error(
         "{path}: a program stopped in the middle of a change and left {sidecar}; let SQLite undo it with `sqlite3 FILE \

@@ -9,17 +9,19 @@
 //! on every machine or on none. The limits of time and memory are for what steps do not measure. The time is looked at
 //! every few steps, and by a thread of its own (`watchdog.rs`) if a single step does not end.
 
+use super::authorizer::{self, Action, Request};
 use super::database::{Database, OPENING, ReadConnection};
 use super::error::DatabaseError;
 use super::functions;
 use super::memory::Budget;
 use super::watchdog;
 use crate::Fault;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, Row, Statement};
 use rustc_hash::FxHashSet;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -104,6 +106,8 @@ pub(super) struct Meter {
     deadline: AtomicU64,
     out_of_steps: AtomicBool,
     out_of_time: AtomicBool,
+    /// The number of interrupts of the statement so far.
+    interrupts: AtomicU32,
     /// Held while a statement begins, ends or is interrupted, so that no other statement is interrupted than the late one.
     turn: Mutex<()>,
 }
@@ -111,7 +115,7 @@ pub(super) struct Meter {
 impl Meter {
     /// Returns a meter for the statements of a connection. They begin with [`Meter::start`], and are interrupted when they
     /// are late.
-    pub(super) fn of(connection: &Connection) -> Arc<Meter> {
+    pub(super) fn of(connection: &Connection, database: &Path) -> Arc<Meter> {
         let meter = Arc::new(Meter {
             created: Instant::now(),
             steps: AtomicU64::new(0),
@@ -119,9 +123,10 @@ impl Meter {
             deadline: AtomicU64::new(u64::MAX),
             out_of_steps: AtomicBool::new(false),
             out_of_time: AtomicBool::new(false),
+            interrupts: AtomicU32::new(0),
             turn: Mutex::new(()),
         });
-        watchdog::watch(connection, &meter);
+        watchdog::watch(connection, &meter, database);
         meter
     }
 
@@ -134,15 +139,16 @@ impl Meter {
         self.steps.store(0, Relaxed);
         self.out_of_steps.store(false, Relaxed);
         self.out_of_time.store(false, Relaxed);
+        self.interrupts.store(0, Relaxed);
         Metered(self)
     }
 
-    /// Calls `interrupt` if the statement should have ended.
-    pub(super) fn if_late(&self, interrupt: impl FnOnce()) {
+    /// Calls `interrupt` if the statement should have ended, with how often it was interrupted before.
+    pub(super) fn if_late(&self, interrupt: impl FnOnce(u32)) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_late() {
             self.out_of_time.store(true, Relaxed);
-            interrupt();
+            interrupt(self.interrupts.fetch_add(1, Relaxed));
         }
     }
 
@@ -162,6 +168,12 @@ impl Meter {
             self.out_of_time.store(true, Relaxed);
         }
         late
+    }
+
+    /// Returns whether the last statements took too long. SQLite hides that where it can go on without them: it opens a
+    /// database whose statistics never end, and would do so again for each connection.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.out_of_time.load(Relaxed)
     }
 
     /// Returns the limit that was exceeded, if any.
@@ -219,25 +231,33 @@ impl Session {
         refusal: &Arc<Mutex<Option<String>>>,
     ) -> rusqlite::Result<()> {
         functions::install(connection, meter)?;
-        let mut forbidden: FxHashSet<String> = connection
-            .prepare(
-                "SELECT lower(name) FROM pragma_module_list UNION SELECT lower(name) FROM sqlite_schema",
-            )?
-            .query_map([], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        forbidden.retain(|name| !readable.contains(name));
+        let mut forbidden: FxHashSet<String> = FxHashSet::default();
+        let mut statement = connection.prepare(
+            "SELECT lower(name) FROM pragma_module_list UNION SELECT lower(name) FROM sqlite_schema",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            // A query is UTF-8, and cannot have another name.
+            if let ValueRef::Text(name) = row.get_ref(0)?
+                && let Ok(name) = std::str::from_utf8(name)
+                && !readable.contains(name)
+            {
+                forbidden.insert(name.to_owned());
+            }
+        }
+        drop(rows);
+        drop(statement);
         let meter = Arc::clone(meter);
         connection.progress_handler(STEPS_A_CHARGE as c_int, Some(move || meter.charge(STEPS_A_CHARGE)))?;
         let refusal = Arc::clone(refusal);
-        connection.authorizer(Some(move |context: AuthContext<'_>| {
-            match refusal_reason(&context, &readable, &forbidden) {
-                None => Authorization::Allow,
-                Some(reason) => {
-                    *refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-                    Authorization::Deny
-                }
+        authorizer::install(connection, move |request| {
+            let reason = refusal_reason(request, &readable, &forbidden);
+            let is_allowed = reason.is_none();
+            if !is_allowed {
+                *refusal.lock().unwrap_or_else(PoisonError::into_inner) = reason;
             }
-        }))
+            is_allowed
+        })
     }
 
     /// Runs one statement and calls `each_row` with each row and the number of its columns, until there is a fault.
@@ -310,37 +330,38 @@ fn check_statement(statement: &Statement<'_>) -> Result<(), Fault> {
 /// Returns the reason why an action of a statement is refused; `None` if it is allowed. `forbidden` has the names of the
 /// modules and of the tables in the file that are not readable.
 fn refusal_reason(
-    context: &AuthContext<'_>,
+    request: &Request<'_>,
     readable: &FxHashSet<String>,
     forbidden: &FxHashSet<String>,
 ) -> Option<String> {
-    match context.action {
-        AuthAction::Select => None,
-        AuthAction::Read { table_name, column_name } => {
-            let name = table_name.to_ascii_lowercase();
+    match request.action {
+        Action::Select => None,
+        Action::Read { table, column } => {
+            let name = table.to_ascii_lowercase();
             // The column is empty if none of the table is used, and for a table that the query defines in `WITH`. Any
             // name can be one of the latter, unless it is reserved or that of a forbidden table.
-            let is_defined_in_query = column_name.is_empty()
+            let is_defined_in_query = column.is_empty()
                 && !RESERVED.iter().any(|prefix| name.starts_with(prefix))
                 && !forbidden.contains(&name);
-            let is_in_other_database = context.database_name.is_some_and(|database| database != "main");
+            let is_in_other_database = request.database.is_some_and(|database| database != "main");
             if !is_in_other_database && (is_defined_in_query || readable.contains(&name)) {
                 None
             } else {
-                Some(format!("reading {table_name}, which is not a table of the schema"))
+                Some(format!("reading {table}, which is not a table of the schema"))
             }
         }
-        AuthAction::Function { function_name } => {
-            let name = function_name.to_ascii_lowercase();
+        Action::Function(function) => {
+            let name = function.to_ascii_lowercase();
             match FUNCTIONS.binary_search(&name.as_str()) {
                 Ok(_) => None,
-                Err(_) => Some(format!("the function {function_name} is not on the list of allowed ones")),
+                Err(_) => Some(format!("the function {function} is not on the list of allowed ones")),
             }
         }
-        AuthAction::Recursive => Some("a recursive query".to_owned()),
-        AuthAction::Pragma { pragma_name, .. } => Some(format!("PRAGMA {pragma_name}")),
-        AuthAction::Attach { .. } | AuthAction::Detach { .. } => Some("another database".to_owned()),
-        _ => Some("a statement that does more than read".to_owned()),
+        Action::Recursive => Some("a recursive query".to_owned()),
+        Action::Pragma(pragma) => Some(format!("PRAGMA {pragma}")),
+        Action::OtherDatabase => Some("another database".to_owned()),
+        Action::Unreadable => Some("reading a table or column whose name is not UTF-8".to_owned()),
+        Action::Other => Some("a statement that does more than read".to_owned()),
     }
 }
 

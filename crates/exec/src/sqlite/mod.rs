@@ -25,6 +25,7 @@
 //! # }
 //! ```
 
+mod authorizer;
 mod column_profile;
 mod database;
 mod denotation;
@@ -34,6 +35,8 @@ mod foreign_keys;
 mod functions;
 mod guard;
 mod memory;
+mod patience;
+mod private_folder;
 mod runner;
 mod snapshot;
 mod statement;
@@ -46,5 +49,7 @@ pub use denotation::{AnswerCell, answer_cells, answer_rows, same_answer};
 pub use error::DatabaseError;
 pub use memory::prepare_engine;
 pub use runner::{QueryCheck, QueryFacts, QueryLimits, SqliteRunner};
-pub use tables::{ProgressCallback, ReadingProgress};
+pub use snapshot::SnapshotKind;
+pub use tables::{LeftOutTable, ProgressCallback, ReadSchema, ReadingProgress};
 pub use values::{CandidateKind, LONGEST_SPAN, MatchQuality, ValueCandidate, ValueIndex, ValueLimits};
+pub use watchdog::on_unresponsive;

@@ -22,10 +22,11 @@ use super::database::{LOCK_TIMEOUT, OPENING};
 use super::error::DatabaseError;
 use super::files::READ_ONLY;
 use super::guard::Meter;
+use super::private_folder::PrivateFolder;
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
 use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
-use tempfile::{NamedTempFile, TempDir};
 
 /// The first bytes of every database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -57,10 +57,36 @@ const DISTINCT_AGE: Duration = Duration::from_millis(40);
 pub(super) enum Snapshot {
     /// A copy in memory.
     Memory(Box<[u8]>),
-    /// A copy in a temporary file, which is deleted with this.
-    Copy(NamedTempFile),
+    /// A copy in a private folder, which is deleted with this.
+    Copy(PrivateFolder),
     /// The file itself, which is not supposed to change.
     InPlace(Watched),
+}
+
+/// How a [`Database`](super::Database) is read, so that all queries of a command see one state of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotKind {
+    /// From a copy in memory, made when it was opened.
+    Memory,
+    /// From a copy in a temporary file, made when it was opened.
+    TemporaryFile,
+    /// In place. That another program changes it is an error.
+    InPlace,
+}
+
+impl fmt::Display for SnapshotKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SnapshotKind::Memory => {
+                "from a copy in memory, made when it was opened; later changes are not seen"
+            }
+            SnapshotKind::TemporaryFile => {
+                "from a copy in a temporary file, made when it was opened, because it is large and uses a write-ahead \
+                 log; later changes are not seen"
+            }
+            SnapshotKind::InPlace => "in place, because it is large; if another program changes it, this fails",
+        })
+    }
 }
 
 /// A file that is read in place.
@@ -88,6 +114,14 @@ impl Snapshot {
                 Err(Failure::Passing(error) | Failure::Lasting(error)) => return Err(error),
             }
             sleep(PAUSE);
+        }
+    }
+
+    pub(super) fn kind(&self) -> SnapshotKind {
+        match self {
+            Snapshot::Memory(_) => SnapshotKind::Memory,
+            Snapshot::Copy(_) => SnapshotKind::TemporaryFile,
+            Snapshot::InPlace(_) => SnapshotKind::InPlace,
         }
     }
 
@@ -119,7 +153,7 @@ impl Snapshot {
                     code => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)),
                 }
             }
-            Snapshot::Copy(file) => open(&uri(file.path(), "immutable=1")),
+            Snapshot::Copy(folder) => open(&uri(&folder.copy(), "immutable=1")),
             Snapshot::InPlace(watched) => open(&uri(&watched.path, "readonly_shm=1")),
         }
     }
@@ -184,7 +218,7 @@ fn take_once(path: &Path, attempt: u32) -> Result<Snapshot, Failure> {
     let has_index = before.log.is_some() && before.index.is_some();
     let locks = !uses_log || (has_index && attempt > 0);
     let copied = if locks {
-        copy(&uri(path, "readonly_shm=1"), size)
+        copy(path, &uri(path, "readonly_shm=1"), size)
     } else {
         if !before.is_settled() {
             sleep(DISTINCT_AGE);
@@ -192,8 +226,8 @@ fn take_once(path: &Path, attempt: u32) -> Result<Snapshot, Failure> {
         let copied = match &before.log {
             Some(log) if log.len > 0 => private_copy(path)
                 .map_err(CopyError::File)
-                .and_then(|folder| copy(&plain_uri(&folder.path().join(PRIVATE_NAME)), size)),
-            _ => copy(&uri(path, "immutable=1"), size),
+                .and_then(|folder| copy(path, &plain_uri(&folder.copy()), size)),
+            _ => copy(path, &uri(path, "immutable=1"), size),
         };
         if Files::look(path)? != before {
             return Err(Failure::Passing(DatabaseError::Busy { path: path.to_owned() }));
@@ -220,6 +254,8 @@ enum CopyError {
     Engine(rusqlite::Error),
     /// The temporary file cannot be made.
     File(io::Error),
+    /// Reading the schema takes too long.
+    Endless,
 }
 
 impl From<rusqlite::Error> for CopyError {
@@ -232,6 +268,7 @@ impl CopyError {
     fn explain(self, path: &Path) -> DatabaseError {
         match self {
             CopyError::Engine(error) => explain(path, &error),
+            CopyError::Endless => DatabaseError::Endless { path: path.to_owned(), limit: OPENING.time },
             CopyError::File(source) => {
                 DatabaseError::NoCopy { path: path.to_owned(), folder: std::env::temp_dir(), source }
             }
@@ -239,15 +276,20 @@ impl CopyError {
     }
 }
 
-/// Copies a database, which SQLite opens with an address, in one transaction.
-fn copy(address: &str, size: u64) -> Result<Snapshot, CopyError> {
+/// Copies a database, which SQLite opens with an address, in one transaction. `path` is where users see it.
+fn copy(path: &Path, address: &str, size: u64) -> Result<Snapshot, CopyError> {
     let mut connection = open(address)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
-    let meter = Meter::of(&connection);
-    let _metered = meter.start(OPENING);
-    // The first statement begins the transaction in which all pages are read.
-    connection.execute_batch("BEGIN")?;
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let meter = Meter::of(&connection, path);
+    {
+        let _metered = meter.start(OPENING);
+        // The first statement begins the transaction in which all pages are read.
+        connection.execute_batch("BEGIN")?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    }
+    if meter.is_out_of_time() {
+        return Err(CopyError::Endless);
+    }
     if size <= LARGEST_IN_MEMORY {
         let mut content: Box<[u8]> = connection.serialize(MAIN_DB)?.as_ref().into();
         // The copy has no log. A header that speaks of one would make SQLite look for it.
@@ -256,22 +298,19 @@ fn copy(address: &str, size: u64) -> Result<Snapshot, CopyError> {
         }
         return Ok(Snapshot::Memory(content));
     }
-    let file = NamedTempFile::new().map_err(CopyError::File)?;
-    let mut target = Connection::open(file.path())?;
+    let folder = PrivateFolder::new().map_err(CopyError::File)?;
+    let mut target = Connection::open(folder.copy())?;
     target.pragma_update(None, "synchronous", false)?;
     // Copying all pages at once either succeeds or fails.
     Backup::new(&connection, &mut target)?.step(-1)?;
     target.close().map_err(|(_, error)| error)?;
-    Ok(Snapshot::Copy(file))
+    Ok(Snapshot::Copy(folder))
 }
 
-/// The name of a database in a private folder.
-const PRIVATE_NAME: &str = "database";
-
 /// Copies a database and its log into a private folder.
-fn private_copy(path: &Path) -> io::Result<TempDir> {
-    let folder = tempfile::tempdir()?;
-    let copy = folder.path().join(PRIVATE_NAME);
+fn private_copy(path: &Path) -> io::Result<PrivateFolder> {
+    let folder = PrivateFolder::new()?;
+    let copy = folder.copy();
     fs::copy(path, &copy)?;
     fs::copy(sidecar(path, LOG), sidecar(&copy, LOG))?;
     Ok(folder)
@@ -417,6 +456,7 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> DatabaseError {
         Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path, message },
         Some(ErrorCode::PermissionDenied) => DatabaseError::Permission { path },
         Some(ErrorCode::OperationInterrupted) => DatabaseError::Endless { path, limit: OPENING.time },
+        Some(ErrorCode::OutOfMemory) => DatabaseError::TooLarge { path, megabytes: OPENING.memory >> 20 },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
         // A program that crashed left a journal. To roll it back would be a write.
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {

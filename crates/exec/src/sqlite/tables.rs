@@ -8,13 +8,16 @@
 //! because reading those runs code that the file chooses.
 
 use super::column_profile::ColumnProfile;
-use super::database::{Database, LONGEST_TEXT};
+use super::database::{Database, LONGEST_TEXT, ReadConnection};
 use super::error::DatabaseError;
 use super::foreign_keys::{self, TableProfile};
 use super::guard::{Allowance, Session};
 use super::memory::Budget;
+use super::patience::Patience;
 use crate::Fault;
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use xpr_lang::sql::{Column, ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};
@@ -30,6 +33,8 @@ const LOOKUP_ROWS: usize = 500;
 /// The limits of reading the sample of a table. Steps are the strictest, so that a schema is the same on every machine.
 const SAMPLE_LIMITS: Allowance =
     Allowance { steps: 2_000_000, time: Duration::from_secs(2), memory: 16 << 20 };
+/// The number of tables whose sample may exceed these limits. Only views do.
+const STOPPED_SAMPLES: usize = 50;
 /// The limits of looking up values in a large table: enough with an index, not enough without.
 const LOOKUP_LIMITS: Allowance =
     Allowance { steps: 20_000, time: Duration::from_millis(200), memory: 16 << 20 };
@@ -50,38 +55,59 @@ pub struct ReadingProgress<'a> {
 /// A function that is called before each table is read. It stops the reading by returning [`ControlFlow::Break`].
 pub type ProgressCallback<'p> = dyn FnMut(ReadingProgress<'_>) -> ControlFlow<()> + 'p;
 
+/// A table or view that is not part of the schema, because it cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOutTable {
+    /// The name. What is not UTF-8 is replaced.
+    pub name: String,
+    /// Why it cannot be read.
+    pub reason: String,
+}
+
+impl fmt::Display for LeftOutTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the table {} is left out: {}", self.name, self.reason)
+    }
+}
+
+/// The schema of a database, as far as it can be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadSchema {
+    /// The schema.
+    pub schema: Schema,
+    /// The declared types of the columns of each table.
+    pub declared_types: Vec<Vec<String>>,
+    /// The tables and views that cannot be read. Virtual tables are not among them.
+    pub left_out: Vec<LeftOutTable>,
+}
+
 impl Database {
     /// Reads the schema of the database.
     ///
     /// # Errors
     /// If the database is damaged or has no tables.
     pub fn schema(&self) -> Result<Schema, DatabaseError> {
-        self.schema_with_progress(&mut |_| ControlFlow::Continue(()))
+        Ok(self.read_schema(&mut |_| ControlFlow::Continue(()))?.schema)
     }
 
     /// Reads the schema of the database, and calls `progress` before each table.
     ///
     /// # Errors
     /// If the database is damaged or has no tables, or if `progress` stops the reading.
-    pub fn schema_with_progress(&self, progress: &mut ProgressCallback<'_>) -> Result<Schema, DatabaseError> {
+    pub fn read_schema(&self, progress: &mut ProgressCallback<'_>) -> Result<ReadSchema, DatabaseError> {
         let connection = self.connect()?;
-        let (mut schema, declarations) = {
-            let _metered = connection.limit_time();
-            declared_schema(&connection).map_err(|error| self.explain(&error))?
-        };
-        if schema.tables.is_empty() {
-            return Err(DatabaseError::NoTables { path: self.path().to_owned() });
-        }
+        let ReadSchema { mut schema, declared_types, left_out } = self.declared_in(&connection)?;
         let session = Session::open(self, schema.tables.iter().map(|table| table.name.as_str()))?;
+        let mut patience = Patience::new(SAMPLE_LIMITS, STOPPED_SAMPLES);
         let mut profiles = Vec::with_capacity(schema.tables.len());
         let total = schema.tables.len();
         for (done, table) in schema.tables.iter_mut().enumerate() {
             if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
                 return Err(DatabaseError::Cancelled { path: self.path().to_owned() });
             }
-            let profile = table_profile(&session, table);
+            let profile = table_profile(&session, table, &mut patience);
             for (index, column) in table.columns.iter_mut().enumerate() {
-                column.ty = profile.columns[index].column_type(&declarations[done][index]);
+                column.ty = profile.columns[index].column_type(&declared_types[done][index]);
             }
             profiles.push(profile);
         }
@@ -89,7 +115,27 @@ impl Database {
         foreign_keys::infer(&mut schema, &profiles, &mut |from, to| {
             looked_up_share(&session, &names, from, to)
         });
-        Ok(schema)
+        Ok(ReadSchema { schema, declared_types, left_out })
+    }
+
+    /// Returns what the database declares: the type of every column is [`ColumnType::Other`], and no keys are inferred. That
+    /// is fast, whatever the size of the tables.
+    ///
+    /// # Errors
+    /// If the database is damaged or has no tables.
+    pub fn declared_schema(&self) -> Result<ReadSchema, DatabaseError> {
+        self.declared_in(&self.connect()?)
+    }
+
+    fn declared_in(&self, connection: &ReadConnection) -> Result<ReadSchema, DatabaseError> {
+        let declared = {
+            let _metered = connection.limit_time();
+            declared_schema(connection).map_err(|error| self.explain(&error))?
+        };
+        match declared.schema.tables.is_empty() {
+            true => Err(DatabaseError::NoTables { path: self.path().to_owned() }),
+            false => Ok(declared),
+        }
     }
 }
 
@@ -120,16 +166,11 @@ pub(super) fn without_oversized_cells(table: &Table) -> String {
     table.columns.iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the declared tables, with [`ColumnType::Other`] for every column, and the declared types of the columns.
-fn declared_schema(connection: &Connection) -> rusqlite::Result<(Schema, Vec<Vec<String>>)> {
-    // A virtual table has no root page. The tables that store its data have its name as prefix.
-    let listed: Vec<(String, bool)> = connection
-        .prepare(
-            "SELECT name, type = 'table' AND coalesce(rootpage, 0) = 0 FROM sqlite_schema \
-             WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid",
-        )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+/// Returns the declared tables, with [`ColumnType::Other`] for every column.
+fn declared_schema(connection: &Connection) -> rusqlite::Result<ReadSchema> {
+    let mut left_out = Vec::new();
+    let listed = listed_tables(connection, &mut left_out)?;
+    // The tables that store the data of a virtual table have its name as prefix.
     let virtual_names: Vec<&str> =
         listed.iter().filter(|(_, is_virtual)| *is_virtual).map(|(name, _)| name.as_str()).collect();
     let is_virtual = |name: &str| {
@@ -138,48 +179,84 @@ fn declared_schema(connection: &Connection) -> rusqlite::Result<(Schema, Vec<Vec
         })
     };
     let mut schema = Schema::default();
-    let mut declarations = Vec::new();
+    let mut declared_types = Vec::new();
     for (name, _) in listed.iter().filter(|(name, _)| !is_virtual(name)) {
-        // Listing the columns fails for a view whose tables are gone, or that contains itself.
-        let Ok((table, declared)) = declared_table(connection, name) else { continue };
-        if !table.columns.is_empty() {
-            schema.tables.push(table);
-            declarations.push(declared);
+        match declared_table(connection, name) {
+            Ok((table, declared)) if !table.columns.is_empty() => {
+                schema.tables.push(table);
+                declared_types.push(declared);
+            }
+            Ok(_) => {}
+            // A view whose tables are gone, or that contains itself, or a name of a column that is not UTF-8.
+            Err(reason) => left_out.push(LeftOutTable { name: name.clone(), reason }),
         }
     }
     for index in 0..schema.tables.len() {
         let keys = declared_keys(connection, &schema, TableId(index as u32))?;
         schema.tables[index].foreign_keys = keys;
     }
-    Ok((schema, declarations))
+    Ok(ReadSchema { schema, declared_types, left_out })
 }
 
-fn declared_table(connection: &Connection, name: &str) -> rusqlite::Result<(Table, Vec<String>)> {
+/// Returns the names of tables and views, and whether each is a virtual table.
+fn listed_tables(
+    connection: &Connection,
+    left_out: &mut Vec<LeftOutTable>,
+) -> rusqlite::Result<Vec<(String, bool)>> {
+    // A virtual table has no root page.
+    let mut statement = connection.prepare(
+        "SELECT name, type = 'table' AND coalesce(rootpage, 0) = 0 FROM sqlite_schema \
+         WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut listed = Vec::new();
+    while let Some(row) = rows.next()? {
+        match text(row.get_ref(0)?) {
+            Ok(name) => listed.push((name, row.get(1)?)),
+            Err(name) => {
+                left_out.push(LeftOutTable { name, reason: "its name is not UTF-8; rename it".to_owned() });
+            }
+        }
+    }
+    Ok(listed)
+}
+
+/// Returns the text of a cell. If it is not UTF-8, returns what can be shown of it as an error.
+fn text(cell: ValueRef<'_>) -> Result<String, String> {
+    let bytes = cell.as_bytes().unwrap_or_default();
+    str::from_utf8(bytes).map(str::to_owned).map_err(|_| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Returns a declared table and the declared types of its columns, or the reason why it cannot be read.
+fn declared_table(connection: &Connection, name: &str) -> Result<(Table, Vec<String>), String> {
     let mut table = Table {
         name: name.to_owned(),
         columns: Vec::new(),
         primary_key: Vec::new(),
         foreign_keys: Vec::new(),
     };
-    let mut declarations = Vec::new();
+    let mut types = Vec::new();
     let mut key: Vec<(u32, u32)> = Vec::new();
     // SQLite expands a view to list its columns, and nested views can be larger than any memory.
     let _budget = Budget::new(DECLARATION_MEMORY);
     // Unlike `table_info`, this lists generated columns, which can be read like others.
     let sql = format!("PRAGMA main.table_xinfo({})", quoted(name, '\''));
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let position_in_key: u32 = row.get("pk")?;
+    let failed = |error: rusqlite::Error| error.to_string();
+    let mut statement = connection.prepare(&sql).map_err(failed)?;
+    let mut rows = statement.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let position_in_key: u32 = row.get("pk").map_err(failed)?;
         if position_in_key > 0 {
             key.push((position_in_key, table.columns.len() as u32));
         }
-        declarations.push(row.get("type")?);
-        table.columns.push(Column { name: row.get("name")?, ty: ColumnType::Other });
+        types.push(text(row.get_ref("type").map_err(failed)?).unwrap_or_else(|shown| shown));
+        let name = text(row.get_ref("name").map_err(failed)?)
+            .map_err(|shown| format!("the name of its column {shown} is not UTF-8; rename it"))?;
+        table.columns.push(Column { name, ty: ColumnType::Other });
     }
     key.sort_unstable();
     table.primary_key = key.into_iter().map(|(_, column)| column).collect();
-    Ok((table, declarations))
+    Ok((table, types))
 }
 
 /// Returns the declared foreign keys of a table that point to existing columns.
@@ -195,17 +272,19 @@ fn declared_keys(
     let mut keys: Vec<(i64, Option<ForeignKey>)> = Vec::new();
     while let Some(row) = rows.next()? {
         let (number, position): (i64, u32) = (row.get("id")?, row.get("seq")?);
-        let (target, from): (String, String) = (row.get("table")?, row.get("from")?);
-        let to: Option<String> = row.get("to")?;
-        let to = schema.find_table(&target).and_then(|target| match to {
-            Some(to) => schema.find_column(target, &to),
+        // A name that is not UTF-8 is that of no column here.
+        let (target, from) = (text(row.get_ref("table")?), text(row.get_ref("from")?));
+        let to = row.get_ref("to")?;
+        let target = target.ok().and_then(|target| schema.find_table(&target));
+        let to = target.and_then(|target| match to.as_bytes_or_null().ok()? {
+            Some(to) => schema.find_column(target, str::from_utf8(to).ok()?),
             // A key without target columns points to the primary key.
             None => {
                 let column = *schema.table(target).primary_key.get(position as usize)?;
                 Some(ColumnId { table: target, column })
             }
         });
-        let columns = schema.find_column(table, &from).zip(to);
+        let columns = from.ok().and_then(|from| schema.find_column(table, &from)).zip(to);
         if !keys.iter().any(|(known, _)| *known == number) {
             keys.push((number, Some(ForeignKey { columns: Vec::new(), to: Vec::new(), confidence: 1.0 })));
         }
@@ -224,14 +303,14 @@ fn declared_keys(
 }
 
 /// Reads the sample of a table.
-fn table_profile(session: &Session, table: &Table) -> TableProfile {
+fn table_profile(session: &Session, table: &Table, patience: &mut Patience) -> TableProfile {
     let mut columns = vec![ColumnProfile::default(); table.columns.len()];
     let mut rows = 0;
     let mut read = |selected: &str| {
         columns.fill(ColumnProfile::default());
         rows = 0;
         let sql = format!("SELECT {selected} FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
-        session.run(&sql, SAMPLE_LIMITS, |row, _| {
+        session.run(&sql, patience.allowance(), |row, _| {
             rows += 1;
             for (index, column) in columns.iter_mut().enumerate() {
                 column.add(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?);
@@ -243,6 +322,7 @@ fn table_profile(session: &Session, table: &Table) -> TableProfile {
     if outcome == Err(OVERSIZED) {
         outcome = read(&without_oversized_cells(table));
     }
+    patience.record(&outcome);
     columns.iter_mut().for_each(ColumnProfile::finish);
     TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }
 }

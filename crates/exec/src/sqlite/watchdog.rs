@@ -3,28 +3,49 @@
 //! SQLite asks the [`Meter`] every few steps whether to go on. That does not help against a single step that never ends,
 //! such as counting the rows of a damaged table whose pages contain each other. This thread looks at all connections from
 //! time to time, and interrupts those whose statement should have ended. It costs the statements nothing.
+//!
+//! SQLite does not look at interrupts everywhere: a crafted schema can keep its parser busy for hours within one statement.
+//! Nothing but the end of the process helps then. A library must not end the process that uses it, so it calls the
+//! function of [`on_unresponsive`].
 
 use super::guard::Meter;
 use rusqlite::{Connection, InterruptHandle};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
 /// The time between two looks. A statement is interrupted at most this long after its deadline.
 const INTERVAL: Duration = Duration::from_millis(25);
+/// The number of interrupts after which SQLite does not react to them: those of five seconds. They are counted, because a
+/// process that was suspended has no time to react.
+const IGNORED_INTERRUPTS: u32 = 200;
 
 struct Watched {
     /// Gone when the connection is.
     meter: Weak<Meter>,
     handle: InterruptHandle,
+    database: PathBuf,
 }
 
 /// The connections to watch. The thread runs while there are any.
 static WATCHED: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
 
+static UNRESPONSIVE: OnceLock<fn(&Path)> = OnceLock::new();
+
+/// Sets the function that is called if SQLite has exceeded its time and does not react to interrupts, with the path of the
+/// database. A program can only end then. It is called on a thread of its own, again and again until SQLite reacts. The
+/// first call of this function counts.
+///
+/// Without it, such a statement takes as long as it takes.
+pub fn on_unresponsive(handler: fn(&Path)) {
+    let _ = UNRESPONSIVE.set(handler);
+}
+
 /// Interrupts the statements of a connection that exceed the deadlines of a meter, as long as the meter exists.
-pub(super) fn watch(connection: &Connection, meter: &Arc<Meter>) {
-    let entry = Watched { meter: Arc::downgrade(meter), handle: connection.get_interrupt_handle() };
+pub(super) fn watch(connection: &Connection, meter: &Arc<Meter>, database: &Path) {
+    let handle = connection.get_interrupt_handle();
+    let entry = Watched { meter: Arc::downgrade(meter), handle, database: database.to_owned() };
     let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
     watched.push(entry);
     if watched.len() == 1 {
@@ -39,7 +60,14 @@ fn run() {
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|entry| {
             let Some(meter) = entry.meter.upgrade() else { return false };
-            meter.if_late(|| entry.handle.interrupt());
+            meter.if_late(|interrupts| {
+                entry.handle.interrupt();
+                if interrupts >= IGNORED_INTERRUPTS
+                    && let Some(handler) = UNRESPONSIVE.get()
+                {
+                    handler(&entry.database);
+                }
+            });
             true
         });
         if watched.is_empty() {

@@ -41,8 +41,25 @@ impl Query {
         found
     }
 
+    /// Returns the pairs of columns of tables that the query, and the queries inside it, compare with each other: directly,
+    /// or with the outputs of a query.
+    pub(super) fn joined_columns(&self) -> Vec<[ColumnId; 2]> {
+        let mut found = Vec::new();
+        self.visit_scoped(None, &mut |expr, scope| {
+            let (left, right) = match expr {
+                Expr::Compare(_, sides) => (&sides[0], traced_columns(&sides[1], scope)),
+                Expr::InQuery(left, query) => (&**left, output_columns(query, Some(scope))),
+                _ => return,
+            };
+            for left in traced_columns(left, scope) {
+                found.extend(right.iter().map(|&right| [left, right]));
+            }
+        });
+        found
+    }
+
     /// Calls `visit` with every expression and the sources that it sees, also in the queries inside this one.
-    fn visit_scoped(&self, outer: Option<&Scope<'_>>, visit: &mut dyn FnMut(&Expr, &Scope<'_>)) {
+    pub(super) fn visit_scoped(&self, outer: Option<&Scope<'_>>, visit: &mut dyn FnMut(&Expr, &Scope<'_>)) {
         for (index, select) in self.selects().enumerate() {
             let scope = Scope { sources: &select.from, outer };
             let outputs = select.outputs.iter().filter_map(|output| match output {
@@ -70,6 +87,40 @@ impl Query {
             }
         }
     }
+}
+
+/// Returns the columns of tables that a value comes from: a column, its least, greatest or mean value, or an output of a
+/// query that is one of these.
+fn traced_columns(expr: &Expr, scope: &Scope<'_>) -> Vec<ColumnId> {
+    match expr {
+        Expr::Column(column) => match scope.source(*column).map(|source| &source.kind) {
+            Some(SourceKind::Table(table)) => vec![ColumnId { table: *table, column: column.column }],
+            Some(SourceKind::Query(query)) => {
+                let inner = Scope { sources: &query.first.from, outer: None };
+                match query.first.outputs.get(column.column as usize) {
+                    Some(Output::Expr(expr)) => traced_columns(expr, &inner),
+                    _ => vec![],
+                }
+            }
+            None => vec![],
+        },
+        Expr::Aggregate(aggregate, argument) if !matches!(aggregate.name(), "COUNT" | "GROUP_CONCAT") => {
+            traced_columns(argument, scope)
+        }
+        Expr::Query(query) => output_columns(query, Some(scope)),
+        _ => vec![],
+    }
+}
+
+/// Returns the columns of tables that the first outputs of a query's selects come from.
+fn output_columns(query: &Query, outer: Option<&Scope<'_>>) -> Vec<ColumnId> {
+    let mut columns = Vec::new();
+    for select in query.selects() {
+        if let Some(Output::Expr(expr)) = select.outputs.first() {
+            columns.extend(traced_columns(expr, &Scope { sources: &select.from, outer }));
+        }
+    }
+    columns
 }
 
 fn column_of(expr: &Expr, scope: &Scope<'_>) -> Option<ColumnId> {

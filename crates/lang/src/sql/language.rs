@@ -17,10 +17,10 @@ use std::sync::Arc;
 /// The language of queries to one schema.
 ///
 /// The signatures do not depend on the schema, but reading a query does, because it resolves names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sql {
     schema: Schema,
-    rules: SqlRules,
+    pub(super) rules: SqlRules,
     pub(super) symbols: Symbols,
     writer: Writer,
     quotes: Quotes,

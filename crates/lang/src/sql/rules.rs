@@ -105,6 +105,17 @@ pub(super) enum SqlRule {
     Not,
 }
 
+impl SqlRule {
+    /// Returns whether the rule is a condition.
+    pub(super) fn is_condition(self) -> bool {
+        use SqlRule::*;
+        matches!(
+            self,
+            Compare(..) | Between(_) | InList(_) | InQuery | Exists | IsNull | Like | Holds | And | Or | Not
+        )
+    }
+}
+
 /// Where among a rule's arguments search may put a word of the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LiteralPosition {
@@ -135,7 +146,7 @@ impl ColumnClass {
 /// The signatures, and the meaning of each rule.
 ///
 /// The order of types, rules and kinds is part of a trained model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SqlRules {
     pub(super) signatures: Signatures,
     /// One for each rule, in order.

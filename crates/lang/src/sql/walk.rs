@@ -22,8 +22,26 @@ impl Query {
         });
     }
 
+    /// Returns the largest number of queries inside each other, with this one.
+    pub(super) fn depth(&self) -> usize {
+        let mut inner = 0;
+        for select in self.selects() {
+            for source in &select.from {
+                if let SourceKind::Query(query) = &source.kind {
+                    inner = inner.max(query.depth());
+                }
+            }
+        }
+        self.visit_expressions(&mut |expr| {
+            if let Expr::Query(query) | Expr::InQuery(_, query) | Expr::Exists(query) = expr {
+                inner = inner.max(query.depth());
+            }
+        });
+        inner + 1
+    }
+
     /// Calls `visit` with every expression of this query, but not of the queries inside it.
-    fn visit_expressions(&self, visit: &mut dyn FnMut(&Expr)) {
+    pub(super) fn visit_expressions(&self, visit: &mut dyn FnMut(&Expr)) {
         for select in self.selects() {
             let outputs = select.outputs.iter().filter_map(|output| match output {
                 Output::Expr(expr) => Some(expr),

@@ -9,7 +9,6 @@ use crate::task::Task;
 use crate::task::dataset::Examples;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::{DataError, Example};
 use xpr_run::{Config, RunError, RunFile, RunFolder, fingerprint};
@@ -55,7 +54,7 @@ impl DataRecord {
     /// Adds the rules and items of the grammar.
     pub(super) fn with_grammar(self, task: &Task) -> Self {
         // A record of texts and numbers has a form in JSON.
-        let grammar = serde_json::to_string(&task.grammar_record()).unwrap_or_default();
+        let grammar = serde_json::to_string(&task.grammar_record().without_labels()).unwrap_or_default();
         DataRecord { grammar: Some(fingerprint([grammar.as_str()])), ..self }
     }
 
@@ -117,7 +116,8 @@ impl VectorFiles {
         if let Some(known) = self.0.get(path) {
             return Ok(known.clone());
         }
-        let content = fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
+        let content =
+            xpr_data::read_bytes(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
         let computed = xpr_run::fingerprint_bytes(&content);
         self.0.insert(path.to_owned(), computed.clone());
         Ok(computed)

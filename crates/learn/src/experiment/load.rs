@@ -7,7 +7,8 @@ use crate::reward::{Judge, RewardPolicy, Success};
 use crate::task::dataset::{Examples, open_world};
 use crate::task::division::Division;
 use crate::task::{
-    FailedLabel, LabeledExample, LeftOut, Task, TaskError, TestExample, UnlabeledExample, check_length,
+    ConflictingLabels, FailedLabel, LabeledExample, LeftOut, LoadingWatch, Task, TaskError, TestExample,
+    UnlabeledExample, check_length,
 };
 use crate::teacher::{EStep, NoisyChannel, OwnSearch};
 use crate::training::{RandomStream, Trainer};
@@ -41,18 +42,15 @@ impl Experiment {
     /// # Errors
     /// If the settings or the data have an error.
     pub fn load(config: Config) -> Result<Self, ExperimentError> {
-        Experiment::load_watched(config, &mut |_, _| {})
+        Experiment::load_watched(config, &mut |_, _, _| {})
     }
 
-    /// Loads the data of an experiment. Labeled programs are run, which takes a while on a large database: `watch` is called with the
-    /// number of programs run so far, and of all.
+    /// Loads the data of an experiment. A large database is read and labeled programs are run, which takes a while, of which `watch` is
+    /// told.
     ///
     /// # Errors
     /// If the settings or the data have an error.
-    pub fn load_watched(
-        config: Config,
-        watch: &mut (dyn FnMut(usize, usize) + Send),
-    ) -> Result<Self, ExperimentError> {
+    pub fn load_watched(config: Config, watch: &mut LoadingWatch<'_>) -> Result<Self, ExperimentError> {
         if let Some(name) = &config.learn.objective {
             objectives::named(name)?;
         }
@@ -68,7 +66,7 @@ impl Experiment {
             false => Embeddings::open(file)?,
         };
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
-        let world = open_world(&config.data, &labeled)?;
+        let world = open_world(&config, &labeled, watch)?;
         let task = Task::new(world, embeddings.words.iter().cloned().chain(words))?;
         let data = data?.with_grammar(&task);
 
@@ -77,7 +75,7 @@ impl Experiment {
         let done = || {
             let (ran, watch) = &mut *watched.lock().unwrap_or_else(PoisonError::into_inner);
             *ran += 1;
-            watch(*ran, programs);
+            watch("labeled queries run", *ran, programs);
         };
         let (train, left_out) = task.label(&labeled, &done)?;
         let mut left_out = checked(&config, &train, left_out, labeled.len())?;
@@ -143,6 +141,11 @@ impl Experiment {
     pub fn failed_labels(&self) -> impl Iterator<Item = FailedLabel> {
         let train = self.train.iter().filter_map(LabeledExample::failure);
         train.chain(self.test.iter().filter_map(TestExample::failure))
+    }
+
+    /// Returns the training questions that have labels with different answers.
+    pub fn conflicting_labels(&self) -> Vec<ConflictingLabels> {
+        self.task.conflicting_labels(&self.train)
     }
 
     /// Returns the unlabeled training questions.

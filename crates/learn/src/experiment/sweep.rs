@@ -13,7 +13,6 @@
 //! interrupted finds the finished cells and resumes the others.
 
 use crate::objectives::{self, UnknownObjective};
-use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use toml::{Table, Value};
@@ -95,7 +94,7 @@ impl Sweep {
     /// If the file is not a sweep, or an experiment it speaks of has no such settings.
     pub fn read(path: &Path) -> Result<Sweep, SweepError> {
         let text =
-            fs::read_to_string(path).map_err(|source| SweepError::File { path: path.to_owned(), source })?;
+            xpr_data::read_utf8(path).map_err(|source| SweepError::File { path: path.to_owned(), source })?;
         let error = |message: String| SweepError::Content { path: path.to_owned(), message };
         let table: Table = text.parse().map_err(|e: toml::de::Error| error(e.to_string()))?;
         if let Some(key) = table.keys().find(|key| *key != "part") {
@@ -236,6 +235,7 @@ pub(super) fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn read(text: &str) -> Result<Sweep, String> {
         let folder = tempfile::tempdir().unwrap();

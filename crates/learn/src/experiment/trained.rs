@@ -7,7 +7,7 @@ use crate::inference::{
 };
 use crate::task::dataset::{Examples, reopen_world};
 use crate::task::division::Division;
-use crate::task::{FailedLabel, GrammarRecord, Task, TaskError, TestExample};
+use crate::task::{FailedLabel, GrammarRecord, LoadingWatch, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use serde::de::DeserializeOwned;
@@ -41,14 +41,19 @@ impl TrainedRun {
     /// # Errors
     /// If it holds no finished run, or its files do not fit together.
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
-        TrainedRun::open_with(folder, &[])
+        TrainedRun::open_with(folder, &[], &mut |_, _, _| {})
     }
 
-    /// Opens the folder of a finished run with other settings of `eval`, such as `eval.votes=false`.
+    /// Opens the folder of a finished run with other settings of `eval`, such as `eval.votes=false`. Reading a large database takes
+    /// a while, of which `watch` is told.
     ///
     /// # Errors
     /// As [`TrainedRun::open`], and if a setting is not one of `eval`: the others are those of training.
-    pub fn open_with(folder: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
+    pub fn open_with(
+        folder: &Path,
+        settings: &[String],
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, ExperimentError> {
         if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
             return Err(ExperimentError::TrainedSetting(setting.clone()));
         }
@@ -58,7 +63,7 @@ impl TrainedRun {
         let manifest = manifest.as_ref();
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
-        let task = Task::new(reopen_world(&config.data, &grammar)?, words.iter().cloned())?;
+        let task = Task::new(reopen_world(&config, &grammar, watch)?, words.iter().cloned())?;
         check_rules(&run, &grammar, &task, &config.data)?;
         if task.grammar_record() != grammar {
             let message = "its rules or items are not those this version makes of this world; train again";
@@ -81,7 +86,8 @@ impl TrainedRun {
             .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
         let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
         let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
-        let notes = notes(&run, manifest, &config, channel.is_some())?;
+        let mut notes = notes(&run, manifest, &config, channel.is_some())?;
+        notes.extend_from_slice(task.world().notes());
         Ok(TrainedRun { folder: run, config, task, model, notes, channel, confidence })
     }
 

@@ -8,7 +8,7 @@ use crate::hyperparameters::{FEWEST_PROGRAMS_OF_CONSTANT, MOST_CONSTANTS};
 use rustc_hash::FxHashMap;
 use xpr_exec::sqlite::ValueIndex;
 use xpr_lang::Environment;
-use xpr_lang::sql::{Literal, Sql, SqlEnvironment, SuggestedValue};
+use xpr_lang::sql::{LabelPatterns, Literal, Sql, SqlEnvironment, SuggestedValue};
 
 /// A constant learned from labels.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,21 @@ pub fn learned_constants<'a>(
     found.truncate(MOST_CONSTANTS);
     let learned = |(programs, literal)| LearnedConstant { value: constant_value(literal), programs };
     found.into_iter().map(learned).collect()
+}
+
+/// Returns what labeled pairs of a question and a program have that search may try. Programs that cannot be read are ignored.
+pub(crate) fn learned_patterns<'a>(
+    language: &Sql,
+    index: &ValueIndex,
+    labeled: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> LabelPatterns {
+    let mut patterns = LabelPatterns::default();
+    for (utterance, program) in labeled {
+        let Ok(query) = language.parse(program) else { continue };
+        let said = index.values(utterance);
+        patterns.add(language, &query, |literal| said.iter().any(|value| value.literal == *literal));
+    }
+    patterns
 }
 
 /// Returns a literal as a constant whose phrase is its text.

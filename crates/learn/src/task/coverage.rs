@@ -8,6 +8,7 @@
 //! Of unlabeled questions, the words are counted that also occur in the labeled questions or in the schema.
 
 use super::check_length;
+use super::conflicts::{ConflictingLabels, Label, conflicting_labels};
 use super::constants::{LearnedConstant, learned_constants};
 use super::data_findings::{DataFindings, Examiner};
 use super::world::LabelExecutor;
@@ -106,6 +107,8 @@ pub struct Coverage {
     pub failures: Vec<Failure>,
     /// The questions whose program finds nothing, in their order.
     pub empty: Vec<EmptyLabel>,
+    /// The questions that have labels with different answers.
+    pub conflicts: Vec<ConflictingLabels>,
     /// What is in the database that makes right queries find nothing.
     pub findings: DataFindings,
 }
@@ -185,27 +188,47 @@ impl<'a> Surveyor<'a> {
             pairs.iter().filter_map(|pair| self.language.parse(&pair.program).ok()).collect();
         coverage.findings = self.examiner.examine(&queries);
         let mut runs = true;
+        let mut outcomes = Vec::with_capacity(pairs.len());
         for (done, pair) in pairs.iter().enumerate() {
             runs = runs && watch(done).is_continue();
-            self.add(pair, &fixed, runs, &mut coverage);
+            let outcome = runs.then(|| self.executor.execute(&pair.program));
+            self.add(pair, &fixed, outcome.as_ref(), &mut coverage);
+            outcomes.push(outcome);
         }
+        let labels = pairs.iter().zip(&outcomes).map(|(pair, outcome)| self.label(pair, outcome.as_ref()));
+        coverage.conflicts = conflicting_labels(labels, |gold, guess| match (gold, guess) {
+            (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
+            _ => gold == guess,
+        });
         coverage
     }
 
-    fn add(&mut self, pair: &LabeledQuestion, fixed: &SqlEnvironment, runs: bool, coverage: &mut Coverage) {
+    /// Returns a label, with the spelling of the grammar if it has one.
+    fn label<'p>(&self, pair: &'p LabeledQuestion, outcome: Option<&'p Outcome>) -> Label<'p> {
+        let rewritten = self.language.parse(&pair.program).ok().and_then(|query| self.rewritten(&query).ok());
+        let program = rewritten.unwrap_or_else(|| pair.program.clone());
+        Label { utterance: &pair.utterance, program, outcome }
+    }
+
+    fn add(
+        &mut self,
+        pair: &LabeledQuestion,
+        fixed: &SqlEnvironment,
+        outcome: Option<&Outcome>,
+        coverage: &mut Coverage,
+    ) {
         let mut fail = |stage: Stage, reason: String| {
             let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
             coverage.failures.push(Failure { line: pair.line, utterance, program, stage, reason });
         };
         let query = self.language.parse(&pair.program);
-        let outcome = runs.then(|| self.executor.execute(&pair.program));
-        let found = outcome.as_ref().and_then(Outcome::denotation);
+        let found = outcome.and_then(Outcome::denotation);
         coverage.run += usize::from(outcome.is_some());
         coverage.executable += usize::from(found.is_some());
-        if let (Some(outcome), None) = (&outcome, found) {
+        if let (Some(outcome), None) = (outcome, found) {
             fail(Stage::Executable, reason(outcome));
         }
-        if outcome == Some(Outcome::Empty) {
+        if outcome == Some(&Outcome::Empty) {
             let (utterance, program) = (pair.utterance.clone(), pair.program.clone());
             coverage.empty.push(EmptyLabel { line: pair.line, utterance, program });
         }

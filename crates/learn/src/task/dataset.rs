@@ -3,14 +3,14 @@
 use super::error::TaskError;
 use super::grammar_record::GrammarRecord;
 use super::respelling::Respeller;
-use super::world::{DatabaseWorld, KnowledgeWorld, World};
+use super::world::{DatabaseWorld, KnowledgeWorld, LoadingWatch, World};
 use std::path::Path;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{Example, LexiconEntry, Overnight, OvernightPart, unlabeled};
 use xpr_exec::{SymbolPhrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_nn::Random;
-use xpr_run::{DataConfig, Dataset, OvernightGrammar};
+use xpr_run::{Config, DataConfig, Dataset, OvernightGrammar, SearchConfig};
 
 /// The examples of a dataset.
 #[derive(Clone)]
@@ -94,28 +94,44 @@ impl Examples {
     }
 }
 
-/// Opens the world of a dataset, and learns its constants from labeled examples.
-pub(crate) fn open_world(config: &DataConfig, examples: &[Example]) -> Result<Box<dyn World>, TaskError> {
-    match config.dataset {
+/// Opens the world of a dataset, and learns its constants and patterns from labeled examples.
+pub(crate) fn open_world(
+    config: &Config,
+    examples: &[Example],
+    watch: &mut LoadingWatch<'_>,
+) -> Result<Box<dyn World>, TaskError> {
+    let Config { data, search, .. } = config;
+    match data.dataset {
         Dataset::Overnight => {
-            let lexicon = Overnight::open(&config.folder)?.lexicon(&config.domain)?;
+            let lexicon = Overnight::open(&data.folder)?.lexicon(&data.domain)?;
             let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
             let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
-            Ok(Box::new(knowledge_world(config, &phrases)?))
+            Ok(Box::new(knowledge_world(data, &phrases)?))
         }
-        Dataset::Database => Ok(Box::new(open_database(config)?.learn_constants(examples))),
+        Dataset::Database => {
+            Ok(Box::new(with_search(open_database(data, watch)?.learn_from_labels(examples), search)))
+        }
     }
 }
 
-/// Opens the world that a model was trained for, with the constants and phrases of its record.
+/// Opens the world that a model was trained for, with the constants, patterns and phrases of its record.
 pub(crate) fn reopen_world(
-    config: &DataConfig,
+    config: &Config,
     grammar: &GrammarRecord,
+    watch: &mut LoadingWatch<'_>,
 ) -> Result<Box<dyn World>, TaskError> {
-    match config.dataset {
-        Dataset::Overnight => Ok(Box::new(knowledge_world(config, &grammar.phrases())?)),
-        Dataset::Database => Ok(Box::new(open_database(config)?.restore_constants(&grammar.constants))),
+    let Config { data, search, .. } = config;
+    match data.dataset {
+        Dataset::Overnight => Ok(Box::new(knowledge_world(data, &grammar.phrases())?)),
+        Dataset::Database => {
+            let world = open_database(data, watch)?.restore(&grammar.constants, grammar.labels.clone());
+            Ok(Box::new(with_search(world, search)))
+        }
     }
+}
+
+fn with_search(world: DatabaseWorld, config: &SearchConfig) -> DatabaseWorld {
+    if config.sense { world.with_sense() } else { world }
 }
 
 fn knowledge_world(config: &DataConfig, phrases: &[SymbolPhrase]) -> Result<KnowledgeWorld, TaskError> {
@@ -127,9 +143,9 @@ fn knowledge_world(config: &DataConfig, phrases: &[SymbolPhrase]) -> Result<Know
     Ok(KnowledgeWorld::with_language(base, language, phrases))
 }
 
-fn open_database(config: &DataConfig) -> Result<DatabaseWorld, TaskError> {
+fn open_database(config: &DataConfig, watch: &mut LoadingWatch<'_>) -> Result<DatabaseWorld, TaskError> {
     if config.database.is_empty() {
         return Err(TaskError::NoDatabase);
     }
-    DatabaseWorld::open_with(&config.database, &config.folder, config.into())
+    DatabaseWorld::open_with(&config.database, &config.folder, config.into(), watch)
 }

@@ -3,6 +3,7 @@
 //! A [`World`] joins a language, the data and an executor; a [`Task`] adds a vocabulary, and turns texts into what the parser
 //! sees and back. The module `dataset` finds the world and the examples that an experiment's settings name.
 
+mod conflicts;
 mod constants;
 mod coverage;
 mod data_findings;
@@ -14,6 +15,7 @@ mod grammar_record;
 mod respelling;
 mod world;
 
+pub use conflicts::ConflictingLabels;
 pub use constants::{LearnedConstant, learned_constants};
 pub use coverage::{
     ConstantAccount, Coverage, CoverageError, EmptyLabel, Failure, Stage, Surveyor, VocabularyAccount,
@@ -22,8 +24,11 @@ pub use data_findings::{ColumnPair, DataFindings, MisspelledConstant, PaddedColu
 pub use error::{FailedLabel, LeftOut, LeftOutReason, LongQuestion, TaskError};
 pub use example::{LabeledExample, TestExample, UnlabeledExample};
 pub(crate) use grammar_record::GrammarRecord;
-pub use world::{DatabaseWorld, KnowledgeWorld, SchemaSettings, World};
+pub use world::{
+    DatabaseWorld, KnowledgeWorld, LoadingWatch, SCHEMA_FILE, SchemaSettings, StoredSchema, World,
+};
 
+use conflicts::Label;
 use rayon::prelude::*;
 use xpr_data::{Embeddings, Example};
 use xpr_exec::Executor;
@@ -83,6 +88,7 @@ impl Task {
             signatures,
             self.world.environment(),
             self.world.constants(),
+            self.world.label_patterns(),
         )
     }
 
@@ -187,6 +193,16 @@ impl Task {
             }
         }
         Ok((labeled, left_out))
+    }
+
+    /// Returns the questions of examples that have labels with different answers.
+    pub fn conflicting_labels(&self, examples: &[LabeledExample]) -> Vec<ConflictingLabels> {
+        let labels = examples.iter().map(|LabeledExample { utterance, question, program, outcome }| Label {
+            utterance,
+            program: self.text(program, question),
+            outcome: Some(outcome),
+        });
+        conflicts::conflicting_labels(labels, |gold, guess| self.is_same_answer(gold, guess))
     }
 
     /// Prepares examples to test on. Calls `done` after each example.

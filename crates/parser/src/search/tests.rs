@@ -5,7 +5,7 @@ use crate::decoder::TargetProgram;
 use crate::test_worlds::{cities_and_states, tiny_world};
 use crate::{Model, ModelConfig, Scene, Surroundings, TrainableParser, Vocabulary, WeightedProgram};
 use std::collections::HashSet;
-use xpr_lang::sql::{ColumnId, Literal, SqlEnvironment, SuggestedValue, TableId};
+use xpr_lang::sql::{ColumnId, Literal, SearchFacts, SqlEnvironment, SuggestedValue, TableId};
 use xpr_lang::{Environment, Language};
 use xpr_nn::{Adam, AdamState, Gradients, Random};
 
@@ -144,6 +144,7 @@ fn values_are_tried_only_where_they_fit() {
         literal: Literal::text("austin"),
         phrase: "austin".into(),
         columns: vec![of_cities],
+        is_count: false,
     };
     let environment = fixed.with_values(&language, &[austin]);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
@@ -175,6 +176,51 @@ fn values_are_tried_only_where_they_fit() {
         assert!(log_probability > -4.0, "training did not make this probable: {log_probability} {text}");
         assert_eq!(found.contains(&label), index == nonsense.len(), "{text}");
     }
+}
+
+/// Even if the model was trained to do otherwise, search finds no program without sense, and one spelling of a program.
+#[test]
+fn programs_that_make_no_sense_take_no_place() {
+    let language = cities_and_states();
+    let fixed = SqlEnvironment::new(&language).with_sense(&language, &SearchFacts::default());
+    let of_cities = ColumnId { table: TableId(0), column: 0 };
+    let city = |name: &str| SuggestedValue {
+        columns: vec![of_cities],
+        ..SuggestedValue::new(Literal::text(name), name)
+    };
+    let environment = fixed.with_values(&language, &[city("austin"), city("dallas")]);
+    let grammar = language.signatures().grammar(environment.items()).unwrap();
+    let vocabulary = Vocabulary::new(["austin".to_owned(), "dallas".to_owned()]);
+    let base = language.signatures().grammar(fixed.items()).unwrap();
+    let scene = Scene::new(base, &fixed, &vocabulary);
+    let shared = (0..fixed.items().len() as u32).collect();
+    let surroundings =
+        Surroundings { environment: Box::new(environment.clone()), grammar: grammar.clone(), shared };
+    let question = scene.question_in("austin or dallas", &vocabulary, surroundings);
+    let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
+    let nonsense = [
+        "SELECT city.name FROM city WHERE city.name = city.name",
+        "SELECT city.name, city.name FROM city",
+        "SELECT city.name, COUNT(*) FROM city",
+        "SELECT city.name FROM city, state",
+    ];
+    let same = [
+        "SELECT city.name FROM city WHERE city.name = 'austin' OR city.name = 'dallas'",
+        "SELECT city.name FROM city WHERE city.name = 'dallas' OR city.name = 'austin'",
+    ];
+    let mut model = small_model(&scene, &vocabulary, 1);
+    let labels: Vec<Program> = nonsense.into_iter().chain(same).map(read).collect();
+    train(&mut model, &question, &labels);
+    let found = search(&model, &question, 20, 20);
+    let is_found = |text: &str| {
+        let program = read(text);
+        let target = TargetProgram { question: 0, actions: program.actions() };
+        let log_probability = model.log_probabilities(&[&question], &[target])[0];
+        assert!(log_probability > -8.0, "training did not make this probable: {log_probability} {text}");
+        found.iter().any(|candidate| candidate.program == program)
+    };
+    assert_eq!(nonsense.map(is_found), [false; 4]);
+    assert_eq!(same.iter().filter(|text| is_found(text)).count(), 1, "one of two spellings");
 }
 
 /// With variational dropout, a candidate has the same log-probability in search and in the gradient, and all of them sum to at most

@@ -46,7 +46,7 @@ impl Config {
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {
-        let Config { data, model, train, learn, eval } = self;
+        let Config { data, model, train, learn, eval, .. } = self;
         let fraction = data.fraction > 0.0 && data.fraction <= 1.0;
         holds(fraction, "data.fraction", data.fraction, "expected a share above 0 and up to 1")?;
         let answered = (0.0..=1.0).contains(&data.answered);

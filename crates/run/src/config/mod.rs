@@ -23,6 +23,8 @@ pub struct Config {
     pub train: TrainConfig,
     /// Learning from unlabeled questions.
     pub learn: LearnConfig,
+    /// Search, in training and when questions are answered.
+    pub search: SearchConfig,
     /// Choosing an answer, and evaluation.
     pub eval: EvalConfig,
 }
@@ -333,6 +335,21 @@ pub enum Fallback {
     Repulsion,
     /// Skip the question.
     Skip,
+}
+
+/// Search, in training and when questions are answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchConfig {
+    /// Whether search leaves out queries that make no sense, although the grammar has them. A knowledge base has no such
+    /// rules.
+    pub sense: bool,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        SearchConfig { sense: true }
+    }
 }
 
 /// Choosing an answer among candidates, and evaluation.

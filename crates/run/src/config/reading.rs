@@ -110,7 +110,7 @@ impl Config {
         let mut renamed = Vec::new();
         if let Some(path) = path {
             let origin = path.display().to_string();
-            let text = fs::read_to_string(path)
+            let text = xpr_data::read_utf8(path)
                 .map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
             table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
                 origin: origin.clone(),

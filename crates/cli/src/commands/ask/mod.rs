@@ -7,13 +7,12 @@ mod text;
 
 pub(super) use answer::{AnsweredQuestion, QuestionAnswerer};
 
-use super::{write_json, write_notes};
+use super::{open_run, write_json};
 use crate::NothingFound;
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
 use session::Session;
 use std::io::{self, IsTerminal, Write};
-use xpr_learn::TrainedRun;
 
 /// The number of rows of an answer in text without `--all-rows`.
 const MAX_ROWS: usize = 20;
@@ -22,8 +21,7 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     if let Some(question) = &arguments.question {
         session::check_question(question)?;
     }
-    let run = TrainedRun::open(&arguments.trained.run)?;
-    write_notes(run.notes.iter().cloned());
+    let run = open_run(&arguments.trained, &[])?;
     let mut session = Session::new(&run, usize::from(arguments.search.beam), arguments.min_confidence)?;
     let json = arguments.output.json;
     let Some(question) = &arguments.question else {

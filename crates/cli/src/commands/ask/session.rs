@@ -9,7 +9,6 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::feedback::{FEEDBACK_FILE, Feedback, Verdict, add_label};
-use xpr_exec::sqlite::Database;
 use xpr_learn::TrainedRun;
 use xpr_learn::task::check_length;
 use xpr_run::Dataset;
@@ -136,9 +135,8 @@ impl<'r> Session<'r> {
     }
 
     fn write_schema(&self, out: &mut dyn Write) -> Result<()> {
-        let data = &self.run.config.data;
-        if data.dataset == Dataset::Database {
-            let schema = Database::at(&data.database, &data.folder)?.schema()?;
+        // That of the state that queries read, whatever the file is now.
+        if let Some(schema) = self.run.task.world().schema() {
             for table in &schema.tables {
                 let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
                 writeln!(out, "{} ({})", table.name, columns.join(", "))?;

@@ -4,6 +4,7 @@ use super::spelling::Spelling;
 use super::{LONGEST_SPAN, ValueIndex, ValueLimits, hash_stems, number_key};
 use crate::Fault;
 use crate::sqlite::guard::{Allowance, Session};
+use crate::sqlite::patience::Patience;
 use crate::sqlite::tables::{OVERSIZED, quoted, without_oversized_cells};
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -17,16 +18,20 @@ use xpr_text::{snowball_stem, tokens};
 const TABLE_LIMITS: Allowance =
     Allowance { steps: 50_000_000, time: Duration::from_secs(20), memory: 32 << 20 };
 
+/// The number of tables that may exceed these limits.
+const STOPPED_TABLES: usize = 20;
+
 /// A builder of a [`ValueIndex`].
-#[derive(Default)]
 pub(super) struct Collection {
     limits: ValueLimits,
+    patience: Patience,
     /// The index of each distinct text.
     indices: FxHashMap<Box<str>, u32>,
     /// The columns that have each text, by index.
     columns: Vec<Vec<ColumnId>>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
     incomplete_columns: Vec<ColumnId>,
+    ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
 }
 
@@ -45,7 +50,16 @@ struct ColumnState {
 impl Collection {
     /// Returns an empty collection with these limits.
     pub(super) fn new(limits: ValueLimits) -> Collection {
-        Collection { limits, ..Collection::default() }
+        Collection {
+            limits,
+            patience: Patience::new(TABLE_LIMITS, STOPPED_TABLES),
+            indices: FxHashMap::default(),
+            columns: Vec::new(),
+            numbers: FxHashMap::default(),
+            incomplete_columns: Vec::new(),
+            ranges: Vec::new(),
+            tables_with_oversized_cells: Vec::new(),
+        }
     }
 
     /// Adds the values of a table.
@@ -63,24 +77,74 @@ impl Collection {
                 full: false,
             })
             .collect();
+        let allowance = self.patience.allowance();
         let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
         let mut read = |selected: &str| {
             let sql = format!("SELECT {selected} FROM {}", quoted(&table.name, '"'));
             // If the table takes too long or is a hostile view, only the rows before that count.
-            session.run(&sql, TABLE_LIMITS, |row, _| self.add_row(&mut columns, row))
+            session.run(&sql, allowance, |row, _| self.add_row(&mut columns, row))
         };
         let mut read_to_end = read(&names.join(", "));
         if read_to_end == Err(OVERSIZED) {
             // Rows that were added before are known and add nothing.
             read_to_end = read(&without_oversized_cells(table));
-            self.tables_with_oversized_cells.push(id);
+            // A view can be too large itself, whatever its cells are.
+            if read_to_end != Err(OVERSIZED) {
+                self.tables_with_oversized_cells.push(id);
+            }
         }
+        self.patience.record(&read_to_end);
         let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
+        self.add_ranges(session, schema, id);
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
             }
+        }
+    }
+
+    /// Adds the least and the greatest number of each column of a table that has numbers. They are read apart from the
+    /// values, because a column has more numbers than the index keeps.
+    fn add_ranges(&mut self, session: &Session, schema: &Schema, id: TableId) {
+        let table = schema.table(id);
+        let has_numbers =
+            |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
+        let columns: Vec<u32> = (0..)
+            .zip(&table.columns)
+            .filter(|(_, column)| has_numbers(column.ty))
+            .map(|(index, _)| index)
+            .collect();
+        if columns.is_empty() {
+            return;
+        }
+        let extremes: Vec<String> = columns
+            .iter()
+            .map(|&column| {
+                let name = quoted(&table.columns[column as usize].name, '"');
+                // Every number comes before every text.
+                let number = format!("CASE WHEN {name} < '' THEN {name} END");
+                format!("min({number}), max({number})")
+            })
+            .collect();
+        let sql = format!("SELECT {} FROM {}", extremes.join(", "), quoted(&table.name, '"'));
+        let number = |row: &Row<'_>, index: usize| match row.get_ref(index) {
+            Ok(ValueRef::Integer(integer)) => Some(integer as f64),
+            Ok(ValueRef::Real(real)) => Some(real),
+            _ => None,
+        };
+        let mut ranges = Vec::new();
+        let read_to_end = session.run(&sql, self.patience.allowance(), |row, _| {
+            for (index, &column) in columns.iter().enumerate() {
+                if let (Some(least), Some(greatest)) = (number(row, 2 * index), number(row, 2 * index + 1)) {
+                    ranges.push((ColumnId { table: id, column }, [least, greatest]));
+                }
+            }
+            Ok(())
+        });
+        self.patience.record(&read_to_end);
+        if read_to_end.is_ok() {
+            self.ranges.append(&mut ranges);
         }
     }
 
@@ -163,12 +227,13 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, incomplete_columns, tables_with_oversized_cells, .. } = self;
+        let Collection { numbers, incomplete_columns, ranges, tables_with_oversized_cells, .. } = self;
         ValueIndex {
             values,
             by_stems,
             numbers,
             incomplete_columns,
+            ranges,
             tables_with_oversized_cells,
             known_stems,
             spelling,

@@ -105,6 +105,7 @@ pub struct ValueIndex {
     by_stems: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, Vec<ColumnId>>,
     incomplete_columns: Vec<ColumnId>,
+    ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
     /// The hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
@@ -148,6 +149,16 @@ impl ValueIndex {
     /// [`ValueLimits::longest`] does not count.
     pub fn incomplete_columns(&self) -> &[ColumnId] {
         &self.incomplete_columns
+    }
+
+    /// Returns the least and the greatest number of each column that has numbers, unless reading them took too long.
+    pub fn ranges(&self) -> &[(ColumnId, [f64; 2])] {
+        &self.ranges
+    }
+
+    /// Returns whether a column has exactly this text, as far as the index knows: texts of many words are not in it.
+    pub fn has_text(&self, column: ColumnId, text: &str) -> bool {
+        self.columns_with(text).contains(&column)
     }
 
     /// Returns the tables that have cells of more than 256 KiB, such as photos. Such a cell is not in the index, and a query

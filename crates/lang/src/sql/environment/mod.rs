@@ -8,7 +8,8 @@ use super::language::Sql;
 use super::literal::{Literal, LiteralKind};
 use super::rules::LiteralPosition;
 use super::schema::{ColumnId, TableId};
-use crate::{Action, Environment, Item, ItemId, ItemPosition, Relation};
+use super::sense::{SearchFacts, SenseFacts};
+use crate::{Action, Environment, Item, ItemId, ItemPosition, Relation, Sense};
 use relations::{RELATION_NAMES, SchemaLink, is_key, link, schema_relations};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -23,12 +24,14 @@ pub struct SuggestedValue {
     pub phrase: String,
     /// The columns that contain the value.
     pub columns: Vec<ColumnId>,
+    /// Whether the question says it as a number of things, as in `the three longest rivers`.
+    pub is_count: bool,
 }
 
 impl SuggestedValue {
     /// Creates a value that was not looked up in columns.
     pub fn new(literal: Literal, phrase: impl Into<String>) -> Self {
-        SuggestedValue { literal, phrase: phrase.into(), columns: vec![] }
+        SuggestedValue { literal, phrase: phrase.into(), columns: vec![], is_count: false }
     }
 }
 
@@ -50,11 +53,50 @@ pub struct SqlEnvironment {
     column_tables: Vec<Option<ItemId>>,
     /// For each item that is a column, the domain of its values; none if some of its values are not known.
     domains: Vec<Option<ValueDomain>>,
-    /// For each item that is a word, the domains of the columns that contain it. A word in no column has no entry.
-    word_domains: FxHashMap<ItemId, Vec<ValueDomain>>,
+    /// For each item, its meaning.
+    meanings: Vec<ItemMeaning>,
+    /// For each item that is a text, the domains of the columns that contain it. A text in no column has no entry.
+    text_domains: FxHashMap<ItemId, Vec<ValueDomain>>,
     /// For each rule, where search may put a word.
     literal_positions: Arc<[LiteralPosition]>,
     fixed_items: usize,
+    /// What the rules of sense know; none if search is to try whatever the grammar allows.
+    sense_facts: Option<Arc<SenseFacts>>,
+}
+
+/// The meaning of an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ItemMeaning {
+    Table(TableId),
+    Column(ColumnId),
+    Literal(LiteralMeaning),
+}
+
+/// What is known about an item that is a literal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LiteralMeaning {
+    pub(super) kind: LiteralKind,
+    pub(super) number: Option<f64>,
+    /// Whether it is a pattern of `LIKE`.
+    pub(super) has_wildcard: bool,
+    /// Whether the words of the question suggest it.
+    pub(super) is_said: bool,
+    /// Whether the question says it as a number of things.
+    pub(super) is_count: bool,
+}
+
+impl LiteralMeaning {
+    fn new(literal: &Literal) -> Self {
+        let (number, has_wildcard) = match literal {
+            Literal::Number(number) => (number.parse().ok(), false),
+            Literal::Text(text) => (None, text.contains(['%', '_'])),
+        };
+        LiteralMeaning { kind: literal.kind(), number, has_wildcard, is_said: false, is_count: false }
+    }
+
+    pub(super) fn is_zero_or_one(self) -> bool {
+        self.number.is_some_and(|number| number == 0.0 || number == 1.0)
+    }
 }
 
 /// The items of a table and its columns.
@@ -78,7 +120,8 @@ impl SqlEnvironment {
         let mut environment = SqlEnvironment::default();
         for (id, table) in (0..).map(TableId).zip(&schema.tables) {
             let symbol = language.symbols.table(id);
-            environment.add(Item::new(language.table_kind(), phrase(&table.name), symbol), None);
+            let item = Item::new(language.table_kind(), phrase(&table.name), symbol);
+            environment.add(item, ItemMeaning::Table(id), None);
         }
         for (id, table) in (0..).map(TableId).zip(&schema.tables) {
             let items = TableItems {
@@ -88,14 +131,16 @@ impl SqlEnvironment {
             };
             environment.tables.push(Some(items));
             for (index, column) in (0..).zip(&table.columns) {
-                let symbol = language.symbols.column(ColumnId { table: id, column: index });
+                let id = ColumnId { table: id, column: index };
+                let symbol = language.symbols.column(id);
                 let item = Item::new(language.column_kind(column.ty), phrase(&column.name), symbol);
-                environment.add(item, Some(items.table));
+                environment.add(item, ItemMeaning::Column(id), Some(items.table));
             }
         }
         for constant in CONSTANTS.map(Literal::integer) {
             let kind = language.value_kind(constant.kind());
-            environment.add(Item::new(kind, constant.to_string(), constant.to_string()), None);
+            let item = Item::new(kind, constant.to_string(), constant.to_string());
+            environment.add(item, ItemMeaning::Literal(LiteralMeaning::new(&constant)), None);
         }
         environment.fixed_items = environment.items.len();
         environment.relations = schema_relations(&environment, schema);
@@ -116,26 +161,26 @@ impl SqlEnvironment {
         self
     }
 
-    /// Returns this environment with values added at the end. A value that is there already keeps its id.
+    /// Returns this environment with rules about which queries make sense; see [`Environment::sense`].
+    #[must_use]
+    pub fn with_sense(mut self, language: &Sql, facts: &SearchFacts) -> Self {
+        self.sense_facts = Some(SenseFacts::new(language, facts));
+        self
+    }
+
+    /// Returns this environment with the values of a question added at the end. A value that is there already keeps its
+    /// id.
     #[must_use]
     pub fn with_values(&self, language: &Sql, values: &[SuggestedValue]) -> Self {
         let mut environment = self.clone();
         for value in values {
-            let symbol = value.literal.to_string();
-            let kind = value.literal.kind();
-            let id = environment.find(&symbol).unwrap_or_else(|| {
-                environment.add(Item::new(language.value_kind(kind), value.phrase.as_str(), symbol), None)
-            });
-            for column in value.columns.iter().filter_map(|&column| self.column(column)) {
-                environment.relations.push(link(id, column, SchemaLink::ValueInColumn));
-                environment.relations.push(link(column, id, SchemaLink::ColumnHasValue));
-                if let (LiteralKind::Word, Some(domain)) = (kind, self.domain(column)) {
-                    environment.word_domains.entry(id).or_default().push(domain);
-                }
+            let id = environment.add_value(language, value);
+            if let ItemMeaning::Literal(literal) = &mut environment.meanings[id.index()] {
+                literal.is_said = true;
+                literal.is_count |= value.is_count;
             }
         }
-        environment.relations[self.relations.len()..].sort_unstable();
-        environment.relations.dedup();
+        environment.finish_relations(self.relations.len());
         environment
     }
 
@@ -143,9 +188,37 @@ impl SqlEnvironment {
     /// question mentions them.
     #[must_use]
     pub fn with_constants(&self, language: &Sql, constants: &[SuggestedValue]) -> Self {
-        let mut environment = self.with_values(language, constants);
+        let mut environment = self.clone();
+        for constant in constants {
+            environment.add_value(language, constant);
+        }
+        environment.finish_relations(self.relations.len());
         environment.fixed_items = environment.items.len();
         environment
+    }
+
+    /// Adds a value and its relations, unless it is there already. Returns its id.
+    fn add_value(&mut self, language: &Sql, value: &SuggestedValue) -> ItemId {
+        let symbol = value.literal.to_string();
+        let kind = value.literal.kind();
+        let id = self.find(&symbol).unwrap_or_else(|| {
+            let item = Item::new(language.value_kind(kind), value.phrase.as_str(), symbol);
+            self.add(item, ItemMeaning::Literal(LiteralMeaning::new(&value.literal)), None)
+        });
+        for column in value.columns.iter().filter_map(|&column| self.column(column)).collect::<Vec<_>>() {
+            self.relations.push(link(id, column, SchemaLink::ValueInColumn));
+            self.relations.push(link(column, id, SchemaLink::ColumnHasValue));
+            if let (Literal::Text(_), Some(domain)) = (&value.literal, self.domain(column)) {
+                self.text_domains.entry(id).or_default().push(domain);
+            }
+        }
+        id
+    }
+
+    /// Sorts the relations after the first ones and removes duplicates.
+    fn finish_relations(&mut self, first: usize) {
+        self.relations[first..].sort_unstable();
+        self.relations.dedup();
     }
 
     /// Returns an environment with some of the tables, all constants and no values, and for each of its items the index
@@ -164,23 +237,27 @@ impl SqlEnvironment {
         };
         let kept: Vec<u32> = (0..self.fixed_items as u32).filter(is_kept).collect();
 
-        let literal_positions = Arc::clone(&self.literal_positions);
-        let mut environment =
-            SqlEnvironment { fixed_items: kept.len(), literal_positions, ..SqlEnvironment::default() };
+        let mut environment = SqlEnvironment {
+            fixed_items: kept.len(),
+            literal_positions: Arc::clone(&self.literal_positions),
+            sense_facts: self.sense_facts.clone(),
+            ..SqlEnvironment::default()
+        };
         let mut new_ids: Vec<Option<ItemId>> = vec![None; self.items.len()];
         for &item in &kept {
             // A table comes before its columns, so it has its new id.
             let table = self.column_tables[item as usize].and_then(|table| new_ids[table.index()]);
-            new_ids[item as usize] = Some(environment.add(self.items[item as usize].clone(), table));
+            let meaning = self.meanings[item as usize];
+            new_ids[item as usize] = Some(environment.add(self.items[item as usize].clone(), meaning, table));
         }
         let new_id = |id: ItemId| new_ids.get(id.index()).copied().flatten();
 
         environment.tables =
             self.tables.iter().map(|items| items.and_then(|items| items.moved(new_id))).collect();
         environment.domains = kept.iter().map(|&item| self.domain(ItemId(item))).collect();
-        let words = self.word_domains.iter();
-        environment.word_domains =
-            words.filter_map(|(&word, domains)| Some((new_id(word)?, domains.clone()))).collect();
+        let texts = self.text_domains.iter();
+        environment.text_domains =
+            texts.filter_map(|(&text, domains)| Some((new_id(text)?, domains.clone()))).collect();
         let relations = self.relations.iter();
         environment.relations = relations
             .filter_map(|&Relation { from, to, kind }| {
@@ -237,9 +314,30 @@ impl SqlEnvironment {
         domains
     }
 
+    /// Returns the meaning of an item.
+    pub(super) fn meaning(&self, item: ItemId) -> ItemMeaning {
+        self.meanings[item.index()]
+    }
+
+    /// Returns what the rules of sense know, if there are some.
+    pub(super) fn sense_facts(&self) -> Option<&SenseFacts> {
+        self.sense_facts.as_deref()
+    }
+
+    /// Returns whether a column contains a text, or may do so because not all its values are known.
+    pub(super) fn may_contain(&self, column: ColumnId, text: ItemId) -> bool {
+        let Some(domain) = self.column(column).and_then(|item| self.domain(item)) else { return true };
+        match self.text_domains.get(&text) {
+            Some(domains) => domains.contains(&domain),
+            // A constant of labels, which are believed.
+            None => matches!(self.meaning(text), ItemMeaning::Literal(literal) if !literal.is_said),
+        }
+    }
+
     /// Appends an item, with the item of its table if it is a column.
-    fn add(&mut self, item: Item, table: Option<ItemId>) -> ItemId {
+    fn add(&mut self, item: Item, meaning: ItemMeaning, table: Option<ItemId>) -> ItemId {
         let id = ItemId(self.items.len() as u32);
+        self.meanings.push(meaning);
         self.column_tables.push(table);
         // A text cannot distinguish items with equal symbols, so it always refers to the first.
         self.ids.entry(item.symbol.clone()).or_insert(id);
@@ -282,7 +380,9 @@ impl Environment for SqlEnvironment {
 
     /// A word that some columns contain is compared only with these columns, or with others of the same domain.
     fn fits(&self, item: ItemId, position: ItemPosition) -> bool {
-        let Some(word_domains) = self.word_domains.get(&item) else { return true };
+        let is_word =
+            matches!(self.meaning(item), ItemMeaning::Literal(literal) if literal.kind == LiteralKind::Word);
+        let Some(word_domains) = self.text_domains.get(&item).filter(|_| is_word) else { return true };
         let is_first_argument = position.previous == position.parent.map(Action::Rule);
         let compared_with = match position.previous {
             Some(Action::Item(previous)) => self.domain(previous),
@@ -294,5 +394,9 @@ impl Environment for SqlEnvironment {
             Some(LiteralPosition::OnTheRight) => !is_first_argument && is_in_domain,
             Some(LiteralPosition::Nowhere) => false,
         }
+    }
+
+    fn sense(&self) -> Option<&dyn Sense> {
+        self.sense_facts.is_some().then_some(self as &dyn Sense)
     }
 }

@@ -4,11 +4,12 @@
 //! mean, which are looked up in the cells of the database. So a question about a city that no training question names can be answered.
 //! Literals that labeled queries need and their questions do not name are constants, which every question is offered.
 
-use super::World;
 use super::label_executor::LabelExecutor;
 use super::relevance::Relevance;
 use super::schema_settings::{SchemaSettings, Synonyms};
-use crate::task::constants::{constant_value, learned_constants};
+use super::stored_schema;
+use super::{LoadingWatch, World};
+use crate::task::constants::{constant_value, learned_constants, learned_patterns};
 use crate::task::error::TaskError;
 use std::borrow::Cow;
 use std::fmt;
@@ -17,9 +18,10 @@ use std::path::Path;
 use xpr_data::Example;
 use xpr_exec::Executor;
 use xpr_exec::sqlite::{
-    Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits, answer_rows, same_answer,
+    Database, ProgressCallback, QueryLimits, ReadingProgress, SqliteRunner, ValueIndex, ValueLimits,
+    answer_rows, same_answer,
 };
-use xpr_lang::sql::{Literal, Sql, SqlEnvironment, SuggestedValue};
+use xpr_lang::sql::{LabelPatterns, Literal, Schema, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
 
@@ -30,8 +32,11 @@ pub struct DatabaseWorld {
     environment: SqlEnvironment,
     values: ValueIndex,
     constants: Vec<SuggestedValue>,
+    /// What labeled queries have; none if that was not recorded.
+    labels: Option<LabelPatterns>,
     /// Ranks the tables for a question, if there are too many to parse with.
     relevance: Option<Relevance>,
+    notes: Vec<String>,
     /// What people call tables, columns and values.
     synonyms: Synonyms,
 }
@@ -48,24 +53,44 @@ impl DatabaseWorld {
     /// # Errors
     /// If the database cannot be read.
     pub fn open(address: &str, folder: &Path) -> Result<Self, TaskError> {
-        DatabaseWorld::open_with(address, folder, SchemaSettings::default())
+        DatabaseWorld::open_with(address, folder, SchemaSettings::default(), &mut |_, _, _| {})
     }
 
-    /// Opens a database as the settings of a project describe it.
+    /// Opens a database as the settings of a project describe it. `watch` is called with what is done, and how many of how many
+    /// tables are.
     ///
     /// # Errors
     /// If the database cannot be read, or a setting names a table or column that it does not have.
-    pub fn open_with(address: &str, folder: &Path, settings: SchemaSettings<'_>) -> Result<Self, TaskError> {
+    pub fn open_with(
+        address: &str,
+        folder: &Path,
+        settings: SchemaSettings<'_>,
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, TaskError> {
         let database = Database::at(address, folder)?;
-        let schema = settings.apply(database.schema()?)?;
+        let mut show = |what: &str, now: ReadingProgress<'_>| {
+            watch(&format!("tables, {what} {}", now.table), now.done, now.total);
+            ControlFlow::Continue(())
+        };
+        let (schema, notes) = read_schema(&database, folder, &mut |now| show("reading", now))?;
+        let schema = settings.apply(schema)?;
         let synonyms = settings.synonyms(&schema)?;
-        let values =
-            ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))?;
+        let limits = ValueLimits::default();
+        let values = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
-        let constants = vec![];
-        Ok(DatabaseWorld { database, language, environment, values, constants, relevance, synonyms })
+        Ok(DatabaseWorld {
+            database,
+            language,
+            environment,
+            values,
+            constants: vec![],
+            labels: None,
+            relevance,
+            notes,
+            synonyms,
+        })
     }
 
     /// Offers constants to every question.
@@ -75,24 +100,53 @@ impl DatabaseWorld {
         self
     }
 
-    /// Learns constants from labeled examples.
-    pub fn learn_constants(self, examples: &[Example]) -> Self {
-        let labeled = examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
-        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled);
+    /// Learns from labeled examples which constants queries need, and which patterns they have.
+    pub fn learn_from_labels(mut self, examples: &[Example]) -> Self {
+        let labeled =
+            || examples.iter().map(|example| (example.utterance.as_str(), example.program.as_str()));
+        let learned = learned_constants(&self.language, &self.environment, &self.values, labeled());
+        self.labels = Some(learned_patterns(&self.language, &self.values, labeled()));
         self.with_constants(learned.into_iter().map(|constant| constant.value).collect())
     }
 
-    /// Offers constants that were learned before.
-    pub(crate) fn restore_constants(self, symbols: &[String]) -> Self {
-        let literals = symbols.iter().filter_map(|symbol| Literal::from_symbol(symbol));
+    /// Offers constants and knows patterns that were learned before.
+    pub(crate) fn restore(mut self, constants: &[String], labels: Option<LabelPatterns>) -> Self {
+        let literals = constants.iter().filter_map(|symbol| Literal::from_symbol(symbol));
         let constants = literals.map(constant_value).collect();
+        self.labels = labels;
         self.with_constants(constants)
+    }
+
+    /// Lets search leave out queries that make no sense, by what is known about the database and its labels by now.
+    pub fn with_sense(mut self) -> Self {
+        let facts = SearchFacts { ranges: self.values.ranges().to_vec(), labels: self.labels.clone() };
+        self.environment = self.environment.with_sense(&self.language, &facts);
+        self
     }
 
     fn run_within(&self, limits: QueryLimits) -> Result<Box<dyn Executor + '_>, TaskError> {
         let schema = self.language.schema().clone();
         Ok(Box::new(SqliteRunner::checked(&self.database, schema, limits)?))
     }
+}
+
+/// Returns the schema of a database, from the project in a folder if that keeps it, and what a user should know about it.
+fn read_schema(
+    database: &Database,
+    folder: &Path,
+    progress: &mut ProgressCallback<'_>,
+) -> Result<(Schema, Vec<String>), TaskError> {
+    let declared = database.declared_schema()?;
+    let mut notes: Vec<String> = declared.left_out.iter().map(ToString::to_string).collect();
+    match stored_schema::read(folder, &declared) {
+        Some(Ok(schema)) => return Ok((schema, notes)),
+        Some(Err(reason)) => notes.push(format!(
+            "{reason}; the types of columns and the foreign keys are inferred each time, until `xpr init` makes the \
+             project again"
+        )),
+        None => {}
+    }
+    Ok((database.read_schema(progress)?.schema, notes))
 }
 
 impl World for DatabaseWorld {
@@ -113,6 +167,10 @@ impl World for DatabaseWorld {
 
     fn constants(&self) -> Vec<String> {
         self.constants.iter().map(|value| value.literal.to_string()).collect()
+    }
+
+    fn label_patterns(&self) -> Option<LabelPatterns> {
+        self.labels.clone()
     }
 
     fn executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
@@ -149,6 +207,18 @@ impl World for DatabaseWorld {
             (Outcome::Value(gold), Outcome::Value(guess)) => same_answer(gold, guess),
             _ => gold == guess,
         }
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        Some(self.language.schema())
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn access(&self) -> Option<String> {
+        Some(format!("{} is read {}", self.database.path().display(), self.database.snapshot_kind()))
     }
 
     fn check_unchanged(&self) -> Result<(), TaskError> {

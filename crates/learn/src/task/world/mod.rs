@@ -5,18 +5,24 @@ mod knowledge;
 mod label_executor;
 mod relevance;
 mod schema_settings;
+mod stored_schema;
 
 pub use database::DatabaseWorld;
 pub use knowledge::KnowledgeWorld;
 pub(in crate::task) use label_executor::LabelExecutor;
 pub use schema_settings::SchemaSettings;
+pub use stored_schema::{SCHEMA_FILE, StoredSchema};
 
 use super::error::TaskError;
 use std::borrow::Cow;
 use std::fmt;
 use xpr_exec::Executor;
+use xpr_lang::sql::{LabelPatterns, Schema};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
 use xpr_parser::Surroundings;
+
+/// A function that is called while data are loaded: with what is done, how much of it is done, and how much there is.
+pub type LoadingWatch<'w> = dyn FnMut(&str, usize, usize) + Send + 'w;
 
 /// Data, the language of programs about it, and the executor of these programs.
 pub trait World: fmt::Debug + Send + Sync {
@@ -64,9 +70,29 @@ pub trait World: fmt::Debug + Send + Sync {
         vec![]
     }
 
+    /// Returns what labeled programs have that search may try, if it was learned from labels.
+    fn label_patterns(&self) -> Option<LabelPatterns> {
+        None
+    }
+
     /// Returns whether the outcome `guess` is the same answer as `gold`.
     fn is_same_answer(&self, gold: &Outcome, guess: &Outcome) -> bool {
         gold == guess
+    }
+
+    /// Returns the tables, if the data are a database.
+    fn schema(&self) -> Option<&Schema> {
+        None
+    }
+
+    /// Returns what a user should know about the data, such as what of it cannot be used.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+
+    /// Returns how the data are read, if there is more than one way.
+    fn access(&self) -> Option<String> {
+        None
     }
 
     /// Checks that the data are still those that were opened. Results from before and after a change do not fit together.
