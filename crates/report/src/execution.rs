@@ -7,9 +7,9 @@
 use serde::Serialize;
 use xpr_run::Prediction;
 
-/// What executing the candidates of questions decides. All figures are shares of the questions.
+/// For how many questions executing the candidates decides something. All figures are shares of the questions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ExecutionEffect {
+pub struct ExecutionShares {
     /// Questions whose first candidate fails, or that have no candidate.
     pub first_fails: f64,
     /// Questions whose first candidate is correct.
@@ -20,7 +20,7 @@ pub struct ExecutionEffect {
     pub any_correct: f64,
 }
 
-impl ExecutionEffect {
+impl ExecutionShares {
     /// Returns the effect on predictions, or nothing if there are none.
     pub(crate) fn of<'a>(predictions: impl Iterator<Item = &'a Prediction>) -> Option<Self> {
         let predictions: Vec<&Prediction> = predictions.collect();
@@ -28,7 +28,7 @@ impl ExecutionEffect {
             let count = predictions.iter().filter(|prediction| holds(prediction)).count();
             count as f64 / predictions.len() as f64
         };
-        (!predictions.is_empty()).then(|| ExecutionEffect {
+        (!predictions.is_empty()).then(|| ExecutionShares {
             first_fails: share(|prediction| {
                 prediction.candidates.first().is_none_or(|first| !first.outcome.executes())
             }),
@@ -59,10 +59,10 @@ mod tests {
             prediction(&["value\t2", "value\t1"], Some(1), 0),
             prediction(&[], None, 0),
         ];
-        let effect = ExecutionEffect::of(predictions.iter()).unwrap();
+        let effect = ExecutionShares::of(predictions.iter()).unwrap();
         let expected =
-            ExecutionEffect { first_fails: 0.5, first_correct: 0.25, chosen_correct: 0.5, any_correct: 0.75 };
+            ExecutionShares { first_fails: 0.5, first_correct: 0.25, chosen_correct: 0.5, any_correct: 0.75 };
         assert_eq!(effect, expected);
-        assert_eq!(ExecutionEffect::of([].iter()), None);
+        assert_eq!(ExecutionShares::of([].iter()), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::calibration::calibration;
 use crate::curves::{TrainingCurves, curves};
 use crate::errors::{ErrorAnalysis, analyse};
-use crate::execution::ExecutionEffect;
+use crate::execution::ExecutionShares;
 use crate::method::{Method, Methods};
 use crate::pairing::{Difference, PairedDifference};
 use crate::run::LoadedRun;
@@ -43,7 +43,7 @@ pub struct Group {
     /// How well the probability of an answer predicts whether it is correct.
     pub calibration: Option<Calibration>,
     /// What executing the candidates decides.
-    pub execution: Option<ExecutionEffect>,
+    pub execution: Option<ExecutionShares>,
     /// The curves of training.
     pub curves: TrainingCurves,
     /// The analysis of errors.
@@ -181,7 +181,7 @@ pub(crate) fn groups(grouped: &[GroupedRuns<'_>], most_errors: Option<usize>) ->
             accuracy: MeanAccuracy::of(&shares),
             over_lower_bound: gain.as_ref().map(|gain| gain.difference),
             calibration: calibration(runs.iter().flat_map(|run| &run.predictions)),
-            execution: ExecutionEffect::of(runs.iter().flat_map(|run| &run.predictions)),
+            execution: ExecutionShares::of(runs.iter().flat_map(|run| &run.predictions)),
             curves: curves(runs),
             errors: analyse(runs, most_errors),
             index,

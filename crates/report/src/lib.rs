@@ -51,7 +51,7 @@ pub use curves::{Curve, TrainingCurves};
 pub use differences::{DifferenceRow, DifferenceTable};
 pub use error::ReportError;
 pub use errors::{ErrorAnalysis, PredictionKind, QuestionSubset, WrongQuestion};
-pub use execution::ExecutionEffect;
+pub use execution::ExecutionShares;
 pub use experiments::{
     ComparedDomain, DomainResult, ExperimentComparison, ExperimentResult, ExperimentRuns, PairedResult,
 };
