@@ -47,7 +47,7 @@ const PAIRS: &str = "how many albums are there\tSELECT count(*) FROM album
 who was born in 1929\tSELECT name FROM artist WHERE born = 1929
 ";
 
-/// A table whose declaration keeps SQLite's parser busy for half a minute within one step, which no interrupt reaches: each of a
+/// A table whose declaration keeps SQLite's parser busy for many seconds within one step, which no interrupt reaches: each of a
 /// million columns of a key is looked for among two thousand columns.
 #[test]
 fn a_schema_that_sqlite_does_not_come_back_from_ends_the_command() {
@@ -63,7 +63,10 @@ fn a_schema_that_sqlite_does_not_come_back_from_ends_the_command() {
     drop(database);
     let output = xpr(folder.path(), &CHECK);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("music.db: SQLite takes longer than it may"), "{}", stderr(&output));
+    // Where the step ends before SQLite counts as unresponsive, the interrupt is seen after it.
+    let reasons =
+        ["music.db: SQLite takes longer than it may", "music.db: reading its schema takes more than 5 s"];
+    assert!(reasons.iter().any(|reason| stderr(&output).contains(reason)), "{}", stderr(&output));
 }
 
 #[test]

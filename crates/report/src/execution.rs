@@ -1,8 +1,7 @@
 //! What executing candidates decides.
 //!
-//! Execution is a training signal only where it disagrees with the parser: where the most probable program fails. The share of
-//! such questions bounds what a parser can learn from knowing which programs execute, and what it gains by answering with the
-//! best program that does.
+//! Execution says most about a question where the most probable program fails. A parser that learns from executions has fewer such
+//! questions. One that answers with the best program that executes gains from them without any training.
 
 use serde::Serialize;
 use xpr_run::Prediction;
