@@ -616,16 +616,13 @@ pub(crate) enum SplitName {
     Query,
 }
 
-/// A database and questions about it.
+/// A database and a log of questions about it.
 #[derive(Debug, Args)]
-pub(crate) struct QuestionFiles {
+pub(crate) struct DatabaseFiles {
     /// Database: a file that ends in `.db` or `.sqlite`, or `sqlite:` and a path. It is opened read-only.
     #[arg(long, value_name = "sqlite:FILE")]
     pub(crate) db: String,
-    /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) labeled: PathBuf,
-    /// Questions without SQL: one per line, or in the same formats.
+    /// Questions without SQL: one per line, or in the formats of `--labeled`.
     #[arg(long, value_name = "FILE")]
     pub(crate) unlabeled: Option<PathBuf>,
     #[command(flatten)]
@@ -644,7 +641,10 @@ Examples:
   xpr data check --db sqlite:music.db --labeled pairs.csv --unlabeled log.txt --json")]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
-    pub(crate) files: QuestionFiles,
+    pub(crate) files: DatabaseFiles,
+    /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labeled: PathBuf,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }
@@ -653,14 +653,23 @@ pub(crate) struct CheckArguments {
 ///
 /// Reads the database and your questions, prints what it found, and writes an experiment file that is ready for `xpr train`. The
 /// questions are copied; the database is not.
+///
+/// With --from it needs no questions: the folder `run` of the project then has a parser that answers at once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   xpr init --db sqlite:music.db --labeled pairs.tsv
-  xpr init --db sqlite:music.db --labeled pairs.csv --unlabeled log.txt --out music")]
+  xpr init --db sqlite:music.db --labeled pairs.csv --unlabeled log.txt --out music
+  xpr init --db sqlite:music.db --from base --out music")]
 pub(crate) struct InitArguments {
     #[command(flatten)]
-    pub(crate) files: QuestionFiles,
+    pub(crate) files: DatabaseFiles,
+    /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json. Needed unless there is --from.
+    #[arg(long, value_name = "FILE", required_unless_present = "from")]
+    pub(crate) labeled: Option<PathBuf>,
+    /// Folder of a parser that `xpr pretrain` wrote, to start from.
+    #[arg(long, value_name = "BASE")]
+    pub(crate) from: Option<PathBuf>,
     /// Test questions with their SQL. Without this file and without a column `split`, a tenth of the labeled questions is
     /// held out.
     #[arg(long, value_name = "FILE")]

@@ -258,3 +258,33 @@ fn what_does_not_fit_a_base_is_explained() {
     let other_language = fail(databases.command(&overnight).arg("."));
     assert!(!other_language.contains("panicked"), "{other_language}");
 }
+
+#[test]
+fn a_project_without_labels_answers_at_once() {
+    let databases = Databases::new();
+    succeed(&mut databases.pretrain("base", &[]));
+    let init = |more: &[&str]| {
+        let mut command = databases.command(&["init", "--db", "other/boats/boats.sqlite", "--from", "base"]);
+        command.args(more);
+        command
+    };
+    let written = succeed(&mut init(&["--out", "boats"]));
+    let text = String::from_utf8_lossy(&written.stdout).into_owned();
+    assert!(text.contains("Wrote boats/xpr.toml.\nWrote boats/run: a parser that has not learned"), "{text}");
+    assert!(text.contains("xpr ask boats/run \"how many boat are there\""), "{text}");
+    let answer = succeed(&mut databases.command(&["ask", "boats/run", "how many boats are there", "--json"]));
+    let answer: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert_eq!(answer["candidates"][0]["program"], "SELECT COUNT(*) FROM boat", "{answer}");
+    let evaluated = ["eval", "boats/run", "--test", "other/boats/pairs.tsv", "--json"];
+    let evaluated = succeed(&mut databases.command(&evaluated));
+    let evaluated: serde_json::Value = serde_json::from_slice(&evaluated.stdout).unwrap();
+    assert_eq!(evaluated["examples"], 8, "{evaluated}");
+
+    // The parser in the folder is kept, and labels are not needed but welcome.
+    assert!(fail(&mut init(&["--out", "boats", "--force"])).contains("boats/run exists; remove it"));
+    succeed(&mut init(&["--out", "labeled", "--labeled", "other/boats/pairs.tsv"]));
+    let taught = ["train", "labeled/xpr.toml", "--set", "train.steps=20", "--out", "labeled/taught"];
+    succeed(&mut databases.command(&taught));
+    let neither = fail(&mut databases.command(&["init", "--db", "other/boats/boats.sqlite"]));
+    assert!(neither.contains("--labeled <FILE>"), "{neither}");
+}

@@ -16,6 +16,10 @@ use std::path::{Component, Path, PathBuf};
 /// The name of the file with the experiment.
 pub const EXPERIMENT_FILE: &str = "xpr.toml";
 
+/// The number of steps from a pretrained parser, and the learning rate: few and small, so that the parser keeps what it knows.
+const BASE_STEPS: usize = 200;
+const BASE_RATE: f64 = 3e-4;
+
 /// The settings of an experiment about a database: the section `[data]` of its configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProjectSettings {
@@ -33,6 +37,8 @@ pub struct ProjectSettings {
     pub suggested_keys: Vec<String>,
     /// Whether constants of labels may differ from the cells in blanks and case.
     pub loose_values: bool,
+    /// The folder of the pretrained parser to start from, relative to the folder; empty for none.
+    pub base: String,
 }
 
 impl ProjectSettings {
@@ -85,6 +91,12 @@ impl ProjectSettings {
             "{loose}loose_values = true # labels may differ from the cells in blanks and case\n"
         ));
         toml.push_str("\n[eval]\nvotes = true # programs with the same answer add up their probabilities\n");
+        if !self.base.is_empty() {
+            toml.push_str(&format!(
+                "\n[base]\nfolder = {} # the pretrained parser to start from\n\n[train]\nsteps = {BASE_STEPS}\nrate = {BASE_RATE}\n",
+                quoted(&self.base)
+            ));
+        }
         if !self.unlabeled.is_empty() {
             toml.push_str(
                 "\n[learn]\nobjective = \"sparse\" # how to learn from questions without programs\n",

@@ -20,7 +20,7 @@ struct CheckReport<'a> {
 }
 
 pub(crate) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<()> {
-    let data = CheckedData::read(&arguments.files, Duration::MAX)?;
+    let data = CheckedData::read(&arguments.files, Some(&arguments.labeled), Duration::MAX)?;
     if arguments.output.json {
         let report = CheckReport { coverage: &data.coverage, unlabeled: data.vocabulary.as_ref() };
         write_json(out, &report)?;

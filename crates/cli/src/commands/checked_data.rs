@@ -2,7 +2,7 @@
 
 use super::loading_bar::LoadingBar;
 use super::write_notes;
-use crate::arguments::QuestionFiles;
+use crate::arguments::DatabaseFiles;
 use anyhow::Result;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -35,12 +35,18 @@ pub(super) struct CheckedData {
 }
 
 impl CheckedData {
-    /// Reads and checks the files. Labeled queries are run until `time_limit` has passed.
-    pub(super) fn read(files: &QuestionFiles, time_limit: Duration) -> Result<CheckedData> {
+    /// Reads and checks the files, with the labeled questions if there are some. Labeled queries are run until `time_limit` has
+    /// passed.
+    pub(super) fn read(
+        files: &DatabaseFiles,
+        labeled: Option<&Path>,
+        time_limit: Duration,
+    ) -> Result<CheckedData> {
         // The question files are read first, so that an error in them is reported before a large database is indexed.
         let database = Database::at(&files.db, Path::new(""))?;
         let name = database.name().to_owned();
-        let labeled = labeled::read_for_database(&files.labeled, &name)?;
+        let read = |path| labeled::read_for_database(path, &name);
+        let labeled = labeled.map(read).transpose()?.unwrap_or_default();
         let unlabeled = files.unlabeled.as_deref().map(unlabeled::read).transpose()?;
 
         if files.details.verbose {

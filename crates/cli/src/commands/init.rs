@@ -1,6 +1,7 @@
 //! `xpr init`: creates a project folder for a user's database.
 
 use super::checked_data::CheckedData;
+use super::training_progress::TrainingProgress;
 use crate::arguments::InitArguments;
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -10,31 +11,43 @@ use std::time::Duration;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
+use xpr_learn::Experiment;
 use xpr_learn::task::{SCHEMA_FILE, StoredSchema};
+use xpr_run::{Config, RunFolder};
 
 /// The largest number of labeled questions that are held out.
 const MAX_HELD_OUT: usize = 100;
+/// The folder in a project with the parser that answers before any training.
+const FIRST_RUN: &str = "run";
 /// The time for which labeled queries are run. With millions of rows, running a few of them is enough.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 /// The number of tables and of foreign keys that are listed.
 const MAX_LISTED: usize = 20;
 
 pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> {
-    let data = CheckedData::read(&arguments.files, CHECK_TIME)?;
+    let data = CheckedData::read(&arguments.files, arguments.labeled.as_deref(), CHECK_TIME)?;
     let database = data.database.path();
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
         None => PathBuf::from(database.file_stem().unwrap_or_default()),
     };
     let (train, test) = split(&data, arguments.test.as_deref())?;
-    if train.is_empty() {
-        bail!("{}: all questions are marked as test; mark some as train", arguments.files.labeled.display());
+    let labeled_name = arguments.labeled.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    if train.is_empty() && arguments.labeled.is_some() {
+        bail!("{labeled_name}: all questions are marked as test; mark some as train");
+    }
+    let first_run = folder.join(FIRST_RUN);
+    if arguments.from.is_some() && first_run.exists() {
+        bail!("{} exists; remove it, or choose another folder with --out", first_run.display());
     }
 
-    let mut settings = ProjectSettings { labeled: "train.tsv".to_owned(), ..ProjectSettings::default() };
+    let mut settings = ProjectSettings::default();
     let mut project = Project::new(&folder);
-    let in_labeled = || arguments.files.labeled.display().to_string();
-    project.add("train.tsv", labeled::to_tsv(&train).with_context(in_labeled)?);
+    let in_labeled = || labeled_name.clone();
+    if !train.is_empty() {
+        settings.labeled = "train.tsv".to_owned();
+        project.add("train.tsv", labeled::to_tsv(&train).with_context(in_labeled)?);
+    }
     if test.is_empty() {
         // A single question is not held out.
         settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MAX_HELD_OUT);
@@ -60,22 +73,44 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     let keys = data.coverage.findings.suggested_keys.iter();
     settings.suggested_keys = keys.map(|key| format!("{} -> {}", key.columns.from, key.columns.to)).collect();
     settings.database = address_from(&folder, database)?;
+    if let Some(base) = &arguments.from {
+        settings.base = path_from(&folder, base)?;
+    }
     project.write(&settings)?;
 
     write_schema(out, &data.schema.schema, data.values)?;
-    writeln!(out)?;
-    data.write(out)?;
-    let folder = folder.display();
-    let (train_count, test_count) = match test.is_empty() {
-        true => (train.len() - settings.held_out, format!("{} held out", settings.held_out)),
-        false => (train.len(), test.len().to_string()),
+    if arguments.labeled.is_some() {
+        writeln!(out)?;
+        data.write(out)?;
+    }
+    let count = match (train.is_empty(), test.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => {
+            let held_out = settings.held_out;
+            format!(": {} questions for training, {held_out} held out for testing", train.len() - held_out)
+        }
+        (false, false) => format!(": {} questions for training, {} for testing", train.len(), test.len()),
     };
-    writeln!(
-        out,
-        "\nWrote {folder}/{EXPERIMENT_FILE}: {train_count} questions for training, {test_count} for testing."
-    )?;
-    writeln!(out, "\nNext:\n  xpr train {folder}/{EXPERIMENT_FILE} --out {folder}/run")?;
-    writeln!(out, "  xpr ask {folder}/run {:?}", train[0].utterance)?;
+    let name = folder.display();
+    writeln!(out, "\nWrote {name}/{EXPERIMENT_FILE}{count}.")?;
+    let question = match (train.first(), data.schema.schema.tables.first()) {
+        (Some(question), _) => question.utterance.clone(),
+        (None, table) => format!("how many {} are there", table.map_or("rows", |table| table.name.as_str())),
+    };
+    if arguments.from.is_some() {
+        write_first_parser(&folder.join(EXPERIMENT_FILE), &first_run)?;
+        writeln!(
+            out,
+            "Wrote {name}/{FIRST_RUN}: a parser that has not learned from questions about this database."
+        )?;
+        writeln!(out, "\nNext:\n  xpr ask {name}/{FIRST_RUN} {question:?}")?;
+        if !train.is_empty() || data.unlabeled.is_some() {
+            writeln!(out, "  xpr train {name}/{EXPERIMENT_FILE} --out {name}/taught")?;
+        }
+        return Ok(());
+    }
+    writeln!(out, "\nNext:\n  xpr train {name}/{EXPERIMENT_FILE} --out {name}/run")?;
+    writeln!(out, "  xpr ask {name}/run {question:?}")?;
     Ok(writeln!(
         out,
         "Pretrained word vectors improve accuracy: add --embeddings with a file in GloVe's text format."
@@ -92,12 +127,30 @@ fn split(data: &CheckedData, test: Option<&Path>) -> Result<(Vec<LabeledQuestion
     }
 }
 
+/// Writes a run whose parser is the base of the experiment as it is.
+fn write_first_parser(experiment: &Path, run: &Path) -> Result<()> {
+    let settings = ["train.steps=0", "learn.objective=none"].map(str::to_owned);
+    let mut config = Config::read(Some(experiment), &settings)?.config;
+    // Nothing is learned, so there is no reason to hold labels back; they name constants, and say how sure answers are.
+    config.data.held_out = 0;
+    let experiment = Experiment::load(config)?;
+    let mut progress = TrainingProgress::with_plan(0, experiment.planned_steps());
+    experiment.run(&RunFolder::create(run)?, false, &mut progress)?;
+    progress.finish();
+    Ok(())
+}
+
 /// Returns the address of a database, relative to a folder.
 fn address_from(folder: &Path, database: &Path) -> Result<String> {
+    Ok(format!("sqlite:{}", path_from(folder, database)?))
+}
+
+/// Returns a path relative to a folder.
+fn path_from(folder: &Path, path: &Path) -> Result<String> {
     let absolute = |path: &Path| path.canonicalize().with_context(|| path.display().to_string());
-    let path = relative_path(&absolute(folder)?, &absolute(database)?);
-    let path = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
-    Ok(format!("sqlite:{path}"))
+    let path = relative_path(&absolute(folder)?, &absolute(path)?);
+    let text = path.to_str().with_context(|| format!("{}: the path is not UTF-8", path.display()))?;
+    Ok(text.to_owned())
 }
 
 fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<()> {
