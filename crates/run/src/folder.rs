@@ -110,7 +110,7 @@ pub enum RunFile {
 
 impl RunFile {
     /// All files of a run folder.
-    pub const ALL: [RunFile; 15] = [
+    pub const ALL: [RunFile; 17] = [
         RunFile::Config,
         RunFile::Data,
         RunFile::Grammar,
@@ -120,7 +120,9 @@ impl RunFile {
         RunFile::Unlabeled,
         RunFile::Model,
         RunFile::NoisyChannel,
+        RunFile::Confidence,
         RunFile::Predictions,
+        RunFile::Databases,
         RunFile::Card,
         RunFile::Manifest,
         RunFile::Evaluation,
@@ -418,6 +420,15 @@ impl RunFolder {
 mod tests {
     use super::*;
     use serde::Serializer;
+
+    #[test]
+    fn the_list_of_all_files_has_every_file_once() {
+        for (index, file) in RunFile::ALL.into_iter().enumerate() {
+            assert_eq!(file as usize, index, "{file:?}");
+        }
+        // The last variant of the enum.
+        assert_eq!(RunFile::ALL.len(), RunFile::Progress as usize + 1);
+    }
 
     #[test]
     fn files_are_replaced_whole_and_runs_not_overwritten() {

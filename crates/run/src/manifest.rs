@@ -12,23 +12,10 @@ use std::collections::BTreeMap;
 /// The version of the files of a run. It changes when an earlier program would misread them.
 const FORMAT: u32 = 1;
 
-/// The files that a manifest lists, if they exist.
-const LISTED: [RunFile; 14] = [
-    RunFile::Config,
-    RunFile::Data,
-    RunFile::Grammar,
-    RunFile::Vocabulary,
-    RunFile::Checkpoint,
-    RunFile::Metrics,
-    RunFile::Unlabeled,
-    RunFile::Model,
-    RunFile::NoisyChannel,
-    RunFile::Confidence,
-    RunFile::Predictions,
-    RunFile::Databases,
-    RunFile::Card,
-    RunFile::Evaluation,
-];
+/// Returns whether a manifest lists a file, if it exists: all do that are not written after it or while the run is trained.
+fn is_listed(file: RunFile) -> bool {
+    !matches!(file, RunFile::Manifest | RunFile::Lock | RunFile::Progress)
+}
 
 /// The content of `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +33,7 @@ impl Manifest {
     /// If a file cannot be read.
     pub(crate) fn of(folder: &RunFolder, next: Option<(RunFile, &[u8])>) -> Result<Manifest, RunError> {
         let mut files = BTreeMap::new();
-        for file in LISTED.into_iter().filter(|file| folder.has(*file)) {
+        for file in RunFile::ALL.into_iter().filter(|&file| is_listed(file) && folder.has(file)) {
             files.insert(file.name().to_owned(), checksum(&folder.read(file)?));
         }
         if let Some((file, content)) = next {

@@ -112,6 +112,31 @@ impl Query {
 }
 
 impl Expr {
+    /// Returns the expressions directly inside this one, mutably. Those of queries inside it are not among them.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Column(_)
+            | Expr::Unbound(_)
+            | Expr::Literal(_)
+            | Expr::Null
+            | Expr::CountRows
+            | Expr::Query(_)
+            | Expr::Exists(_) => vec![],
+            Expr::Negate(inner)
+            | Expr::Cast(_, inner)
+            | Expr::Aggregate(_, inner)
+            | Expr::IsNull(inner)
+            | Expr::Not(inner)
+            | Expr::InQuery(inner, _) => vec![inner],
+            Expr::Arithmetic(_, sides) | Expr::Compare(_, sides) | Expr::Like(sides) => {
+                sides.iter_mut().collect()
+            }
+            Expr::Case(parts) | Expr::Between(parts) => parts.iter_mut().collect(),
+            Expr::InList(left, list) => std::iter::once(&mut **left).chain(list).collect(),
+            Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => parts.iter_mut().collect(),
+        }
+    }
+
     /// Calls `visit` with this expression and then with those inside it, except for the expressions of queries and the
     /// constant pattern of a `LIKE`, which [`Wildcards`] takes apart.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(&Expr)) {

@@ -156,7 +156,7 @@ fn remap(expr: &mut Expr, depth: u32, inverse: &[usize]) {
     {
         *source = inverse[*source as usize] as u32;
     }
-    for child in children(expr) {
+    for child in expr.children_mut() {
         remap(child, depth, inverse);
     }
     if let Some(query) = inner_query(expr) {
@@ -179,7 +179,7 @@ fn remap_query(query: &mut Query, depth: u32, inverse: &[usize]) {
 }
 
 fn normalise_expr(expr: &mut Expr) {
-    for child in children(expr) {
+    for child in expr.children_mut() {
         normalise_expr(child);
     }
     match expr {
@@ -203,7 +203,7 @@ fn is_aggregate(query: &Query) -> bool {
 
 fn has_aggregate(expr: &Expr) -> bool {
     matches!(expr, Expr::CountRows | Expr::Aggregate(..))
-        || children(&mut expr.clone()).iter().any(|child| has_aggregate(child))
+        || expr.clone().children_mut().iter().any(|child| has_aggregate(child))
 }
 
 /// Returns the expressions of the selects and sort keys of a query.
@@ -224,31 +224,6 @@ fn expressions(query: &mut Query) -> Vec<&mut Expr> {
         }
     }
     all
-}
-
-/// Returns the expressions directly inside an expression.
-fn children(expr: &mut Expr) -> Vec<&mut Expr> {
-    match expr {
-        Expr::Column(_)
-        | Expr::Unbound(_)
-        | Expr::Literal(_)
-        | Expr::Null
-        | Expr::CountRows
-        | Expr::Query(_)
-        | Expr::Exists(_) => vec![],
-        Expr::Negate(inner)
-        | Expr::Cast(_, inner)
-        | Expr::Aggregate(_, inner)
-        | Expr::IsNull(inner)
-        | Expr::Not(inner)
-        | Expr::InQuery(inner, _) => vec![inner],
-        Expr::Arithmetic(_, sides) | Expr::Compare(_, sides) | Expr::Like(sides) => {
-            sides.iter_mut().collect()
-        }
-        Expr::Case(parts) | Expr::Between(parts) => parts.iter_mut().collect(),
-        Expr::InList(left, list) => std::iter::once(&mut **left).chain(list).collect(),
-        Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => parts.iter_mut().collect(),
-    }
 }
 
 /// Returns the query directly inside an expression.

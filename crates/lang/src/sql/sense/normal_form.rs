@@ -41,7 +41,7 @@ fn selects(query: &mut Query) -> impl Iterator<Item = &mut Select> {
 }
 
 fn normalise_expr(expr: &mut Expr) {
-    children(expr).into_iter().for_each(normalise_expr);
+    expr.children_mut().into_iter().for_each(normalise_expr);
     match expr {
         Expr::InQuery(_, query) | Expr::Exists(query) => normalise(query, true),
         Expr::Query(query) => normalise(query, false),
@@ -144,7 +144,7 @@ fn renumber(expr: &mut Expr, depth: u32, new_index: &[u32]) {
     {
         *source = new_index[*source as usize];
     }
-    children(expr).into_iter().for_each(|child| renumber(child, depth, new_index));
+    expr.children_mut().into_iter().for_each(|child| renumber(child, depth, new_index));
     if let Expr::Query(query) | Expr::Exists(query) | Expr::InQuery(_, query) = expr {
         renumber_query(query, depth + 1, new_index);
     }
@@ -180,31 +180,6 @@ fn expressions(query: &mut Query) -> Vec<&mut Expr> {
         all.extend(outputs.chain(joins).chain(clauses));
     }
     all
-}
-
-/// Returns the expressions directly inside an expression.
-fn children(expr: &mut Expr) -> Vec<&mut Expr> {
-    match expr {
-        Expr::Column(_)
-        | Expr::Unbound(_)
-        | Expr::Literal(_)
-        | Expr::Null
-        | Expr::CountRows
-        | Expr::Query(_)
-        | Expr::Exists(_) => vec![],
-        Expr::Negate(inner)
-        | Expr::Cast(_, inner)
-        | Expr::Aggregate(_, inner)
-        | Expr::IsNull(inner)
-        | Expr::Not(inner)
-        | Expr::InQuery(inner, _) => vec![inner],
-        Expr::Arithmetic(_, sides) | Expr::Compare(_, sides) | Expr::Like(sides) => {
-            sides.iter_mut().collect()
-        }
-        Expr::Case(parts) | Expr::Between(parts) => parts.iter_mut().collect(),
-        Expr::InList(left, list) => std::iter::once(&mut **left).chain(list).collect(),
-        Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => parts.iter_mut().collect(),
-    }
 }
 
 /// Returns the constants that a condition of `AND` says a column is equal to.
