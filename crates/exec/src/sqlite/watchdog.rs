@@ -37,7 +37,7 @@ static UNRESPONSIVE: OnceLock<fn(&Path)> = OnceLock::new();
 /// database. A program can only end then. It is called on a thread of its own, again and again until SQLite reacts. The
 /// first call of this function counts.
 ///
-/// Without it, such a statement takes as long as it takes.
+/// If it is never called, nothing ends such a statement before SQLite returns.
 pub fn on_unresponsive(handler: fn(&Path)) {
     let _ = UNRESPONSIVE.set(handler);
 }

@@ -121,7 +121,7 @@ pub(in crate::commands) struct QuestionAnswerer<'r> {
     parser: Reranked<'r>,
     chooser: AnswerChooser<'r>,
     estimator: Option<ConfidenceEstimator<'r>>,
-    /// The questions that can be answered; none declines less.
+    /// Which questions can be answered. Without it, only texts without words and requests to change the data are declined.
     scope: Option<&'r Scope>,
     /// The confidence that an answer needs; the run's own if not given.
     min_confidence: Option<f64>,

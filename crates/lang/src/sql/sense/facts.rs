@@ -128,7 +128,7 @@ impl SenseFacts {
         self.schema().column(column).ty == ColumnType::Boolean || self.range(column) == Some([0.0, 1.0])
     }
 
-    /// Returns whether a label uses a constant so, although its question does not say it.
+    /// Returns whether a label compares this constant in the same way although its question does not say it.
     pub(super) fn is_used(&self, literal: &str, used: ConstantUse) -> bool {
         self.constants.contains(&(literal.to_owned(), used))
     }
