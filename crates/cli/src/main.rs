@@ -62,6 +62,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Demo(arguments) => commands::demo::run(&arguments, out),
         Command::Train(arguments) => commands::train::run(&arguments, out),
         Command::Pretrain(arguments) => commands::pretrain::run(&arguments, out),
+        Command::Base(arguments) => commands::base::run(&arguments, out),
         Command::Sweep(arguments) => commands::sweep::run(&arguments, out),
         Command::Compare(arguments) => commands::compare::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),

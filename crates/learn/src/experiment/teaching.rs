@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::Example;
 use xpr_parser::{Model, Parser, Question, TrainableParser};
-use xpr_run::{DataConfig, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
+use xpr_run::{Config, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
 
 /// The steps after which the parser is asked whether it has learned the label.
 const STEPS: usize = 40;
@@ -69,7 +69,7 @@ impl TrainedRun {
         let TrainedRun { folder, config, task, model, confidence, .. } = self;
         let lesson = read_label(&task, label)?;
         let mut examples = Examples::read(&config.data)?;
-        let known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
+        let known = KnownQuestions::read(&task, &config, &examples, lesson)?;
         let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
             let parser = Reranked::new(&task, model, Some(known.channel.clone()), &config.eval);
             right_answers(&parser, &task, examples, &config.eval)
@@ -140,11 +140,11 @@ struct KnownQuestions {
 impl KnownQuestions {
     fn read(
         task: &Task,
-        config: &DataConfig,
+        config: &Config,
         examples: &Examples,
         lesson: LabeledExample,
     ) -> Result<Self, TaskError> {
-        let Division { labeled, unlabeled, evaluated } = Division::new(config, examples.clone())?;
+        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(config, examples.clone())?;
         let (mut labels, _) = task.label(&labeled, &|| {})?;
         labels.push(lesson);
         let test = task.test(&evaluated, &|| {})?;

@@ -8,7 +8,7 @@ use crate::task::{Task, TestExample};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use xpr_parser::{Model, Vocabulary};
-use xpr_run::{EvalConfig, Evaluation, Prediction};
+use xpr_run::{EvalConfig, Evaluation, Prediction, PretrainConfig};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,24 @@ impl ZeroShotEvaluation {
         let base = Base::open(base)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
+        ZeroShotEvaluation::on(&base, databases, beam)
+    }
+
+    /// Evaluates the base in a folder on the databases that the settings of pretraining hold out.
+    ///
+    /// # Errors
+    /// If the base or a database cannot be read.
+    pub fn of_held_out(base: &Path, config: &PretrainConfig) -> Result<Self, ExperimentError> {
+        let databases = LabeledDatabase::find(&config.data.folders, &config.data.labeled)?;
+        let (_, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        ZeroShotEvaluation::on(&Base::open(base)?, held_out, None)
+    }
+
+    fn on(
+        base: &Base,
+        databases: Vec<LabeledDatabase>,
+        beam: Option<usize>,
+    ) -> Result<Self, ExperimentError> {
         let vocabulary = base.own_vocabulary();
         let mut config = base.config.eval.clone();
         config.beam = beam.unwrap_or(config.beam);

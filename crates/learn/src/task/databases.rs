@@ -2,13 +2,14 @@
 
 use super::Task;
 use super::error::TaskError;
-use super::world::DatabaseWorld;
+use super::world::{DatabaseWorld, World};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::labeled::{self, Split};
 use xpr_data::{DataError, Example};
 use xpr_parser::Vocabulary;
 use xpr_run::fingerprint;
+use xpr_text::tokenize;
 
 /// The endings of a database's file.
 const ENDINGS: [&str; 2] = ["sqlite", "db"];
@@ -72,8 +73,20 @@ impl LabeledDatabase {
 
     /// Opens the database, for questions with the words of a vocabulary.
     pub(crate) fn open(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
-        let world = DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)?.with_sense();
-        Task::with_vocabulary(Box::new(world), vocabulary.clone())
+        Task::with_vocabulary(Box::new(self.world()?.with_sense()), vocabulary.clone())
+    }
+
+    /// Returns the words of the questions, and those of the names of tables and columns.
+    pub(crate) fn words(&self) -> Result<Vec<String>, TaskError> {
+        let examples = self.examples()?;
+        let world = self.world()?;
+        let questions = examples.iter().map(|example| example.utterance.as_str());
+        let names = world.environment().items().iter().map(|item| item.phrase.as_str());
+        Ok(questions.chain(names).flat_map(tokenize).collect())
+    }
+
+    fn world(&self) -> Result<DatabaseWorld, TaskError> {
+        DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)
     }
 }
 

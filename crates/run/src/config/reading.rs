@@ -107,8 +107,9 @@ impl Config {
     /// # Errors
     /// If a key does not exist or a value is not of its kind.
     pub fn read(path: Option<&Path>, settings: &[String]) -> Result<ReadConfig, ConfigError> {
-        let GivenSettings { config, in_file, in_flags, renamed }: GivenSettings<Config> =
+        let GivenSettings { mut config, in_file, in_flags, renamed }: GivenSettings<Config> =
             read_settings(path, settings)?;
+        config.default_from_base(|key| in_file.iter().chain(&in_flags).any(|given| given == key));
         config.check()?;
         let ignored = config.ignored_settings(&in_file, &in_flags);
         Ok(ReadConfig { config: config.found_from(path), renamed, ignored })
@@ -120,7 +121,8 @@ impl Config {
             let folder = place.join(&self.data.folder);
             self.data.folder = fs::canonicalize(&folder).unwrap_or(folder);
         }
-        if let (true, Some(place)) = (self.base.is_given(), path.and_then(Path::parent)) {
+        let is_folder = self.base.is_given() && !self.base.is_built_in();
+        if let (true, Some(place)) = (is_folder, path.and_then(Path::parent)) {
             let folder = place.join(&self.base.folder);
             self.base.folder = fs::canonicalize(&folder).unwrap_or(folder);
         }
