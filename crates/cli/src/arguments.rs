@@ -104,9 +104,9 @@ pub(crate) struct DetailArguments {
 
 /// Train, compare and query parsers on a built-in film database: no files needed, minutes on two cores.
 ///
-/// Creates a project folder and trains a parser on few labels (the lower bound), on the same labels and unlabeled questions (sparse
-/// MML), and on all labels (the upper bound). Shows what executing programs adds, compares the three on test questions, and answers
-/// new questions. An interrupted demo resumes; finished runs are not trained again.
+/// Creates a project folder, and asks the built-in base questions about films, which it has never seen. Shows what executing its
+/// programs tells about a log of questions without SQL. Then trains it on the log, and on the log and 20 labels, compares the three on
+/// test questions, and answers new questions. An interrupted demo resumes; finished runs are not trained again.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  xpr demo\n  xpr demo --all --seed 1\n  xpr demo --out /tmp/films --json"

@@ -65,8 +65,16 @@ fn the_confidence_is_fitted_on_all_labels_by_parsers_that_have_not_seen_them() {
     let folder = tempfile::tempdir().unwrap();
     xpr_demo::write(folder.path()).unwrap();
     let train = |name: &str, settings: &[&str]| {
-        let small =
-            ["train.steps=60", "model.hidden=16", "model.heads=2", "model.feed_forward=16", "model.word=8"];
+        let small = [
+            "base.folder=",
+            "data.embeddings=",
+            "learn.objective=none",
+            "train.steps=60",
+            "model.hidden=16",
+            "model.heads=2",
+            "model.feed_forward=16",
+            "model.word=8",
+        ];
         let settings: Vec<String> = small.iter().chain(settings).map(|&setting| setting.to_owned()).collect();
         let config = Config::read(Some(&folder.path().join("xpr.toml")), &settings).unwrap().config;
         let experiment = Experiment::load(config).unwrap();

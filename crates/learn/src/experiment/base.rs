@@ -1,7 +1,6 @@
 //! A pretrained parser, from which the parser of one database starts.
 
 use super::error::ExperimentError;
-use super::packed_base;
 use crate::reward::Success;
 use crate::task::{GrammarRecord, Task, World};
 use crate::training::checkpoint::{self, CheckpointError};
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 use xpr_data::Embeddings;
 use xpr_nn::{Matrix, Parameters, Random};
 use xpr_parser::{Model, TrainableParser, Vocabulary};
-use xpr_run::{BUILT_IN, Manifest, PretrainConfig, RunError, RunFile, RunFolder};
+use xpr_run::{Manifest, PretrainConfig, RunError, RunFile, RunFolder};
 use xpr_text::tokenize;
 
 /// The name of the table of word vectors, the only parameter whose size depends on the vocabulary.
@@ -32,18 +31,8 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Opens the base of the setting `base.folder`: a folder that pretraining wrote, a folder with a packed base, or the one
-    /// that is built in.
-    pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
-        match folder {
-            folder if folder == Path::new(BUILT_IN) => packed_base::built_in(),
-            folder if packed_base::is_in(folder) => packed_base::open(folder),
-            folder => Base::pretrained(folder),
-        }
-    }
-
     /// Opens the folder that pretraining wrote.
-    fn pretrained(folder: &Path) -> Result<Self, ExperimentError> {
+    pub(super) fn pretrained(folder: &Path) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(folder)?;
         if !run.has(RunFile::Databases) {
             let message = "this is not a base, but the run of one database; xpr pretrain makes a base";
@@ -71,14 +60,6 @@ impl Base {
             words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
         let embeddings = Embeddings { size: table.columns(), words, vectors };
         Ok(Base { file, config, grammar, embeddings, weights: weights.into() })
-    }
-
-    /// Returns the file by which two bases in folders can be told apart.
-    pub(super) fn identifying_file(folder: &Path) -> PathBuf {
-        match packed_base::is_in(folder) {
-            true => folder.join(xpr_base::CHECKSUMS_FILE),
-            false => folder.join(RunFile::Model.name()),
-        }
     }
 
     /// Returns the words of the base.

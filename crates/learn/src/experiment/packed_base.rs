@@ -1,6 +1,7 @@
-//! A base that is packed into two small files: the parser in half precision, and word vectors in 8 bits.
+//! Opening a base: the folder of its pretraining, or packed into two small files, with the parser in half precision and word
+//! vectors in 8 bits.
 //!
-//! One such base is part of the program, in the crate `xpr_base`. Words whose vectors pretraining did not change are in the
+//! One packed base is part of the program, in the crate `xpr_base`. Words whose vectors pretraining did not change are in the
 //! file of vectors only; the others are in the file of the parser.
 
 use super::base::{Base, WORDS};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use xpr_base::{CHECKSUMS_FILE, PARSER_FILE, VECTORS_FILE};
 use xpr_data::Embeddings;
 use xpr_nn::Matrix;
-use xpr_run::{BUILT_IN, PretrainConfig, RunError};
+use xpr_run::{BUILT_IN, PretrainConfig, RunError, RunFile};
 
 /// The version of the format. It changes when an earlier program would misread the files.
 const FORMAT: u32 = 1;
@@ -33,6 +34,26 @@ struct PackedRecord {
     grammar: GrammarRecord,
     /// The words whose vectors are in this file, in the order of the vocabulary. The first is the unknown word.
     words: Vec<String>,
+}
+
+impl Base {
+    /// Opens the base of the setting `base.folder`: a folder that pretraining wrote, a folder with a packed base, or the one
+    /// that is built in.
+    pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        match folder {
+            folder if folder == Path::new(BUILT_IN) => built_in(),
+            folder if is_packed(folder) => open_packed(folder),
+            folder => Base::pretrained(folder),
+        }
+    }
+
+    /// Returns the file by which two bases in folders can be told apart.
+    pub(super) fn identifying_file(folder: &Path) -> PathBuf {
+        match is_packed(folder) {
+            true => folder.join(CHECKSUMS_FILE),
+            false => folder.join(RunFile::Model.name()),
+        }
+    }
 }
 
 /// The files of a packed base.
@@ -98,12 +119,12 @@ fn is_same(trained: &[f32], rounded: &[f32]) -> bool {
 }
 
 /// Returns whether a folder has a packed base.
-pub(super) fn is_in(folder: &Path) -> bool {
+fn is_packed(folder: &Path) -> bool {
     folder.join(PARSER_FILE).is_file()
 }
 
 /// Opens the packed base in a folder.
-pub(super) fn open(folder: &Path) -> Result<Base, ExperimentError> {
+fn open_packed(folder: &Path) -> Result<Base, ExperimentError> {
     let read = |name: &str| {
         let path = folder.join(name);
         xpr_data::read_bytes(&path).map_err(|source| RunError::File { path, source })
@@ -121,7 +142,7 @@ pub(super) fn open(folder: &Path) -> Result<Base, ExperimentError> {
 }
 
 /// Opens the base that is part of the program.
-pub(super) fn built_in() -> Result<Base, ExperimentError> {
+fn built_in() -> Result<Base, ExperimentError> {
     let damaged = |damaged: xpr_base::DamagedFile| content_error(BUILT_IN.into(), damaged.to_string());
     let (parser, vectors) = (xpr_base::parser().map_err(damaged)?, xpr_base::vectors().map_err(damaged)?);
     unpack(parser.into(), vectors, Path::new(BUILT_IN).join(PARSER_FILE))
