@@ -4,6 +4,7 @@
 //! database, so training does not differ from that of one database. A database is open only while its questions are
 //! prepared: what stays in memory is its scene and its questions, not its cells.
 
+use super::base::Base;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use super::load::open_embeddings;
@@ -143,8 +144,8 @@ impl Pretraining {
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
-        let model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
-        let evaluation = self.evaluate(folder, &model)?;
+        take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
+        let evaluation = self.evaluate(folder)?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
@@ -175,10 +176,10 @@ impl Pretraining {
         frozen
     }
 
-    /// Evaluates a model on the databases that are held out, and records the predictions and, last, the evaluation.
-    fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        let held_out =
-            ZeroShotEvaluation::of_model(model, &self.vocabulary, &self.held_out, &self.config.eval)?;
+    /// Evaluates the trained parser on the databases that are held out, and records the predictions and, last, the evaluation.
+    fn evaluate(&self, folder: &RunFolder) -> Result<Evaluation, ExperimentError> {
+        let base = Base::open(folder.folder())?;
+        let held_out = ZeroShotEvaluation::of_databases(&base, &self.held_out, &self.config.eval)?;
         let evaluation = held_out.over_questions();
         folder.write_json(RunFile::Databases, &[self.databases.as_slice(), &held_out.databases].concat())?;
         folder.write_json_lines(RunFile::Predictions, &held_out.predictions)?;

@@ -7,7 +7,7 @@ use crate::task::databases::LabeledDatabase;
 use crate::task::{Task, TestExample};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use xpr_parser::{Model, Vocabulary};
+use xpr_parser::Model;
 use xpr_run::{EvalConfig, Evaluation, Prediction};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
@@ -44,32 +44,21 @@ impl ZeroShotEvaluation {
         let base = Base::open(base)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
-        let vocabulary = base.own_vocabulary();
         let mut config = base.config.eval.clone();
         config.beam = beam.unwrap_or(config.beam);
-        let mut evaluation = ZeroShotEvaluation::default();
-        let mut model = None;
-        for database in databases {
-            let task = database.open(&vocabulary)?;
-            let model = match &mut model {
-                Some(model) => model,
-                none => none.insert(base.model(&task)?),
-            };
-            evaluation.add(model, &database, &task, &config)?;
-        }
-        Ok(evaluation)
+        ZeroShotEvaluation::of_databases(&base, &databases, &config)
     }
 
-    /// Evaluates a model on some databases. They are opened one at a time.
-    pub(super) fn of_model(
-        model: &Model,
-        vocabulary: &Vocabulary,
+    /// Evaluates a base on some databases. They are opened one at a time, each as a project without labels opens it.
+    pub(super) fn of_databases(
+        base: &Base,
         databases: &[LabeledDatabase],
         config: &EvalConfig,
     ) -> Result<Self, ExperimentError> {
         let mut evaluation = ZeroShotEvaluation::default();
         for database in databases {
-            evaluation.add(model, database, &database.open(vocabulary)?, config)?;
+            let task = database.open_without_labels(|world| base.vocabulary(world, vec![]))?;
+            evaluation.add(&base.model(&task)?, database, &task, config)?;
         }
         Ok(evaluation)
     }
