@@ -63,6 +63,16 @@ impl LabeledDatabase {
         Ok(databases.into_iter().partition(|database| !held_out.contains(database)))
     }
 
+    /// Returns the folder of the database and its questions.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the database in its folder, as the setting `data.database` names it.
+    pub(crate) fn location(&self) -> String {
+        format!("sqlite:{}", self.file)
+    }
+
     /// Returns the questions with their programs, without those that are for testing.
     pub(crate) fn examples(&self) -> Result<Vec<Example>, TaskError> {
         let pairs = labeled::read_for_database(&self.labeled, &self.name)?.into_iter();
@@ -72,7 +82,14 @@ impl LabeledDatabase {
 
     /// Opens the database, for questions with the words of a vocabulary.
     pub(crate) fn open(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
-        let world = DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)?.with_sense();
+        let world = DatabaseWorld::open(&self.location(), &self.folder)?.with_sense();
+        Task::with_vocabulary(Box::new(world), vocabulary.clone())
+    }
+
+    /// Opens the database as a project without labels does, for questions with the words of a vocabulary.
+    pub(crate) fn open_without_labels(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
+        // Without labels, search leaves out what few labels have.
+        let world = DatabaseWorld::open(&self.location(), &self.folder)?.learn_from_labels(&[]).with_sense();
         Task::with_vocabulary(Box::new(world), vocabulary.clone())
     }
 }
