@@ -1,6 +1,8 @@
-//! Many databases, each with its questions, in folders of their own.
+//! Many databases, each with its questions: SQLite files in folders of their own, or domains of Overnight.
 
 use super::Task;
+use super::dataset::{Examples, open_world};
+use super::division::Division;
 use super::error::TaskError;
 use super::world::DatabaseWorld;
 use std::fs;
@@ -8,23 +10,47 @@ use std::path::{Path, PathBuf};
 use xpr_data::labeled::{self, Split};
 use xpr_data::{DataError, Example};
 use xpr_parser::Vocabulary;
-use xpr_run::fingerprint;
+use xpr_run::{Config, DataConfig, Dataset, PretrainDataConfig, fingerprint};
 
 /// The endings of a database's file.
 const ENDINGS: [&str; 2] = ["sqlite", "db"];
 
-/// A database and the file of its questions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A database and its questions.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabeledDatabase {
-    /// The name of the folder.
+    /// The name of the folder or of the domain.
     pub(crate) name: String,
-    folder: PathBuf,
-    /// The name of the database's file.
-    file: String,
-    labeled: PathBuf,
+    source: Source,
+}
+
+/// Where a database and its questions are.
+#[derive(Clone, Debug, PartialEq)]
+enum Source {
+    /// An SQLite file and a file of questions.
+    Folder { folder: PathBuf, file: String, labeled: PathBuf },
+    /// The labeled part of a domain of Overnight.
+    Domain(Box<Config>),
 }
 
 impl LabeledDatabase {
+    /// Returns the databases that the settings of pretraining name: those in its folders, and the domains of Overnight.
+    pub(crate) fn of_settings(config: &PretrainDataConfig) -> Result<Vec<LabeledDatabase>, TaskError> {
+        let mut databases = LabeledDatabase::find(&config.folders, &config.labeled)?;
+        databases.extend(config.domains.iter().map(|domain| {
+            let data = DataConfig {
+                dataset: Dataset::Overnight,
+                folder: config.folder.clone(),
+                domain: domain.clone(),
+                fraction: config.fraction,
+                split: config.split,
+                ..DataConfig::default()
+            };
+            let config = Config { data, ..Config::default() };
+            LabeledDatabase { name: domain.clone(), source: Source::Domain(Box::new(config)) }
+        }));
+        Ok(databases)
+    }
+
     /// Returns the databases in some folders, ordered by name: each folder in them that has a file called `labeled`, and a
     /// database.
     pub(crate) fn find(folders: &[PathBuf], labeled: &Path) -> Result<Vec<LabeledDatabase>, TaskError> {
@@ -36,14 +62,15 @@ impl LabeledDatabase {
                 let labeled = folder.join(labeled);
                 if labeled.is_file() {
                     let file = database_file(&name, &folder)?;
-                    databases.push(LabeledDatabase { name, folder, file, labeled });
+                    databases
+                        .push(LabeledDatabase { name, source: Source::Folder { folder, file, labeled } });
                 }
             }
             if databases.len() == before {
                 return Err(TaskError::NoDatabases { folder: folder.clone(), labeled: labeled.to_owned() });
             }
         }
-        databases.sort_by(|left, right| (&left.name, &left.folder).cmp(&(&right.name, &right.folder)));
+        databases.sort_by(|left, right| left.position().cmp(&right.position()));
         Ok(databases)
     }
 
@@ -58,22 +85,42 @@ impl LabeledDatabase {
         }
         let rank = |database: &LabeledDatabase| fingerprint([database.name.as_str()]);
         let mut order: Vec<&LabeledDatabase> = databases.iter().collect();
-        order.sort_by_key(|database| (rank(database), database.folder.clone()));
+        order.sort_by_key(|database| (rank(database), database.position().1));
         let held_out: Vec<LabeledDatabase> = order.into_iter().take(count).cloned().collect();
         Ok(databases.into_iter().partition(|database| !held_out.contains(database)))
     }
 
+    /// Returns what databases are ordered by.
+    fn position(&self) -> (&str, &Path) {
+        match &self.source {
+            Source::Folder { folder, .. } => (&self.name, folder),
+            Source::Domain(config) => (&self.name, &config.data.folder),
+        }
+    }
+
     /// Returns the questions with their programs, without those that are for testing.
     pub(crate) fn examples(&self) -> Result<Vec<Example>, TaskError> {
-        let pairs = labeled::read_for_database(&self.labeled, &self.name)?.into_iter();
-        let pairs = pairs.filter(|pair| pair.split != Some(Split::Test));
-        Ok(pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect())
+        match &self.source {
+            Source::Folder { labeled, .. } => {
+                let pairs = labeled::read_for_database(labeled, &self.name)?.into_iter();
+                let pairs = pairs.filter(|pair| pair.split != Some(Split::Test));
+                Ok(pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect())
+            }
+            Source::Domain(config) => {
+                Ok(Division::new(&config.data, Examples::read(&config.data)?)?.labeled)
+            }
+        }
     }
 
     /// Opens the database, for questions with the words of a vocabulary.
     pub(crate) fn open(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
-        let world = DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)?.with_sense();
-        Task::with_vocabulary(Box::new(world), vocabulary.clone())
+        let world = match &self.source {
+            Source::Folder { folder, file, .. } => {
+                Box::new(DatabaseWorld::open(&format!("sqlite:{file}"), folder)?.with_sense())
+            }
+            Source::Domain(config) => open_world(config, &[], &mut |_, _, _| {})?,
+        };
+        Task::with_vocabulary(world, vocabulary.clone())
     }
 }
 
@@ -124,8 +171,12 @@ mod tests {
             &["b/pairs.tsv", "b/x.db", "a/pairs.tsv", "a/a.sqlite", "a/old.sqlite", "readme"],
         );
         write(folder.path(), &["no_questions/c.sqlite"]);
+        let file = |source: Source| match source {
+            Source::Folder { file, .. } => file,
+            Source::Domain(_) => unreachable!("a folder has no domains"),
+        };
         let found: Vec<(String, String)> =
-            find().unwrap().into_iter().map(|database| (database.name, database.file)).collect();
+            find().unwrap().into_iter().map(|database| (database.name, file(database.source))).collect();
         assert_eq!(found, [("a", "a.sqlite"), ("b", "x.db")].map(|(name, file)| (name.into(), file.into())));
         write(folder.path(), &["c/pairs.tsv"]);
         assert!(find().unwrap_err().to_string().contains("has no database"));
@@ -137,9 +188,7 @@ mod tests {
     fn held_out_databases_depend_on_their_names_only() {
         let database = |name: &str| LabeledDatabase {
             name: name.to_owned(),
-            folder: name.into(),
-            file: String::new(),
-            labeled: PathBuf::new(),
+            source: Source::Folder { folder: name.into(), file: String::new(), labeled: PathBuf::new() },
         };
         let names = |databases: &[LabeledDatabase]| {
             databases.iter().map(|database| database.name.clone()).collect::<Vec<_>>()
