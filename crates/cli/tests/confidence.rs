@@ -90,11 +90,11 @@ fn the_confidence_is_fitted_on_all_labels_by_parsers_that_have_not_seen_them() {
         };
         (folds.0, fitted, evaluation.confidence.is_some())
     };
-    // 112 of the 564 labels of the demo. Answers that fail are not counted.
-    let few = "data.fraction=0.2";
+    // Answers that fail are not counted.
+    let few = "data.label_count=112";
     let (folds, fitted, has_figures) = train("fitted", &[few, "eval.confidence_folds=2"]);
     assert!(folds == 2 && (30..=112).contains(&fitted.unwrap()) && has_figures, "{fitted:?}");
     assert_eq!(train("cautious", &[few, "eval.confidence_folds=0"]), (0, Some(0), true));
-    assert_eq!(train("too-few", &["data.fraction=0.02"]), (0, Some(0), true));
+    assert_eq!(train("too-few", &["data.label_count=11"]), (0, Some(0), true));
     assert_eq!(train("paper", &[few, "eval.votes=false"]), (0, None, false));
 }

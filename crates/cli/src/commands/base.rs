@@ -29,6 +29,8 @@ struct BaseReport {
     trained: Evaluation,
     /// On the same databases, as the files have it.
     packed: Evaluation,
+    /// On each of these databases, with what was fitted on the others.
+    crossed: Evaluation,
 }
 
 pub(crate) fn run(arguments: &BaseArguments, out: &mut dyn Write) -> Result<()> {
@@ -138,17 +140,16 @@ impl Pretrained {
         let files =
             [(PARSER_FILE, &parser[..]), (VECTORS_FILE, &vectors), (CHECKSUMS_FILE, checksums.as_bytes())];
         write_files(work, &files)?;
-        let trained: Evaluation = self.folder.read_json(RunFile::Evaluation)?;
-        let packed = match self.config.data.held_out {
-            0 => Evaluation { examples: 0, ..trained.clone() },
-            _ => {
-                let _ = writeln!(
-                    printer::stderr(),
-                    "asking the packed base about the databases that are held out"
-                );
-                ZeroShotEvaluation::of_held_out(work, &self.config)?.over_questions()
+        let crossed: Evaluation = self.folder.read_json(RunFile::Evaluation)?;
+        let evaluate = |base: &Path, what: &str| -> Result<Evaluation> {
+            if self.config.data.held_out == 0 {
+                return Ok(crossed.clone());
             }
+            let _ =
+                writeln!(printer::stderr(), "asking the {what} base about the databases that are held out");
+            Ok(ZeroShotEvaluation::of_held_out(base, &self.config)?.over_questions())
         };
+        let (trained, packed) = (evaluate(self.folder.folder(), "trained")?, evaluate(work, "packed")?);
         if packed.accuracy < trained.accuracy - MAX_LOSS {
             bail!(
                 "the packed base answers {:.1} % of the questions, and before it was packed {:.1} %; nothing was written to {}",
@@ -157,14 +158,21 @@ impl Pretrained {
                 out.display()
             );
         }
-        let card = self.card(&trained, &packed, &checksums)?;
+        let report = BaseReport {
+            folder: out.to_owned(),
+            bytes: parser.len() + vectors.len(),
+            trained,
+            packed,
+            crossed,
+        };
+        let card = self.card(&report, &checksums)?;
         write_files(out, &files)?;
         write_files(out, &[(CARD_FILE, card.as_bytes())])?;
-        Ok(BaseReport { folder: out.to_owned(), bytes: parser.len() + vectors.len(), trained, packed })
+        Ok(report)
     }
 
     /// Returns the card: what the parser was trained on, and how often it is right.
-    fn card(&self, trained: &Evaluation, packed: &Evaluation, checksums: &str) -> Result<String> {
+    fn card(&self, report: &BaseReport, checksums: &str) -> Result<String> {
         let PretrainConfig { data, model, train, .. } = &self.config;
         let databases: Vec<DatabaseRecord> = self.folder.read_json(RunFile::Databases)?;
         let (held_out, learned): (Vec<&DatabaseRecord>, Vec<&DatabaseRecord>) =
@@ -188,13 +196,16 @@ impl Pretrained {
             self.vectors.size
         ));
         if !held_out.is_empty() {
+            let percent = |evaluation: &Evaluation| format!("{:.1} %", 100.0 * evaluation.accuracy);
             card.push_str(&format!(
-                "- Right answers to {} questions about {} databases it was not trained on, without a label: **{:.1} %** as packed, \
-                 {:.1} % before.\n- Held out: {}.\n",
-                packed.examples,
+                "- Right answers to {} questions about {} databases it was not trained on, without a label: **{}** (what is fitted on \
+                 them, such as the confidence, is fitted on the others).\n- With all that is fitted: {} as packed, {} before.\n\
+                 - Held out: {}.\n",
+                report.crossed.examples,
                 held_out.len(),
-                100.0 * packed.accuracy,
-                100.0 * trained.accuracy,
+                percent(&report.crossed),
+                percent(&report.packed),
+                percent(&report.trained),
                 names.join(", ")
             ));
         }

@@ -6,6 +6,7 @@
 
 use super::base::{Base, WORDS};
 use super::error::ExperimentError;
+use crate::inference::ConfidenceRecord;
 use crate::task::GrammarRecord;
 use crate::training::checkpoint;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,8 @@ struct PackedRecord {
     /// The settings of pretraining, without the places of its files.
     config: PretrainConfig,
     grammar: GrammarRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    confidence: Option<ConfidenceRecord>,
     /// The words whose vectors are in this file, in the order of the vocabulary. The first is the unknown word.
     words: Vec<String>,
 }
@@ -40,11 +43,20 @@ impl Base {
     /// Opens the base of the setting `base.folder`: a folder that pretraining wrote, a folder with a packed base, or the one
     /// that is built in.
     pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
-        match folder {
-            folder if folder == Path::new(BUILT_IN) => built_in(),
-            folder if is_packed(folder) => open_packed(folder),
-            folder => Base::pretrained(folder),
+        Base::open_with(folder, &[])
+    }
+
+    /// Opens a base with other settings of `eval`.
+    pub(super) fn open_with(folder: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
+        if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
+            return Err(ExperimentError::TrainedSetting(setting.clone()));
         }
+        let packed = match folder {
+            folder if folder == Path::new(BUILT_IN) => built_in()?,
+            folder if is_packed(folder) => open_packed(folder)?,
+            folder => return Base::pretrained(folder, settings),
+        };
+        Ok(Base { config: packed.config.with_settings(settings)?, ..packed })
     }
 
     /// Returns the file by which two bases in folders can be told apart.
@@ -96,6 +108,7 @@ impl PackedBase {
             format: FORMAT,
             config: without_places(base.config.clone()),
             grammar: base.grammar.clone(),
+            confidence: base.confidence.clone(),
             words,
         };
         let record = serde_json::to_string(&record)
@@ -167,7 +180,7 @@ fn unpack(weights: Cow<'static, [u8]>, vectors: &[u8], file: PathBuf) -> Result<
     let record = record.ok_or_else(|| wrong("it is not the parser of a packed base".to_owned()))?;
     let record: PackedRecord =
         serde_json::from_str(&record).map_err(|error| wrong(format!("it is not what xpr wrote: {error}")))?;
-    let PackedRecord { format, config, grammar, words: own } = record;
+    let PackedRecord { format, config, grammar, confidence, words: own } = record;
     if format != FORMAT {
         return Err(wrong(format!(
             "it has the format {format}, and this version of xpr reads format {FORMAT}"
@@ -185,7 +198,7 @@ fn unpack(weights: Cow<'static, [u8]>, vectors: &[u8], file: PathBuf) -> Result<
     for (row, word) in own.into_iter().enumerate() {
         embeddings.vectors.insert(word, table.row(row).to_vec());
     }
-    Ok(Base { file, config, grammar, embeddings, weights })
+    Ok(Base { file, config, grammar, embeddings, weights, confidence })
 }
 
 fn content_error(path: PathBuf, message: String) -> ExperimentError {

@@ -1,7 +1,7 @@
 //! The settings of pretraining.
 
 use super::checks::{check_dropout, check_model_sizes, check_train_counts, check_train_numbers, holds};
-use super::reading::{GivenSettings, read_settings};
+use super::reading::{GivenSettings, change_settings, read_settings};
 use super::{ConfigError, EvalConfig, TrainConfig};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -33,6 +33,14 @@ pub struct PretrainDataConfig {
     pub labeled: PathBuf,
     /// The number of databases that are held out, for choosing settings. Which these are depends on their names only.
     pub held_out: usize,
+    /// Domains of Overnight to train on, instead of folders of databases.
+    pub domains: Vec<String>,
+    /// The folder that has the files of Overnight.
+    pub folder: PathBuf,
+    /// The order of a domain's training examples, as in `data.split` of an experiment.
+    pub split: u64,
+    /// The share of a domain's training examples that are trained on, counted from the first.
+    pub fraction: f64,
     /// The file of word vectors in the text format of GloVe; empty for random vectors.
     pub embeddings: PathBuf,
 }
@@ -43,6 +51,10 @@ impl Default for PretrainDataConfig {
             folders: vec![],
             labeled: "pairs.tsv".into(),
             held_out: 0,
+            domains: vec![],
+            folder: PathBuf::new(),
+            split: 0,
+            fraction: 1.0,
             embeddings: PathBuf::new(),
         }
     }
@@ -59,10 +71,21 @@ impl PretrainConfig {
             read_settings(Some(path), settings)?;
         config.check()?;
         let place = data.or(path.parent()).unwrap_or(Path::new(""));
-        for folder in &mut config.data.folders {
+        for folder in config.data.folders.iter_mut().chain([&mut config.data.folder]) {
             let found = place.join(&*folder);
             *folder = fs::canonicalize(&found).unwrap_or(found);
         }
+        Ok(config)
+    }
+
+    /// Returns these settings after others were set, such as `eval.beam=16`.
+    ///
+    /// # Errors
+    /// If a key does not exist, or a value is not of its kind or out of its range.
+    pub fn with_settings(&self, settings: &[String]) -> Result<Self, ConfigError> {
+        let GivenSettings { config, .. }: GivenSettings<PretrainConfig> =
+            change_settings(&self.to_toml()?, settings)?;
+        config.check()?;
         Ok(config)
     }
 
@@ -105,6 +128,9 @@ mod tests {
         assert_eq!((config.data.held_out, config.train.steps, config.train.rate), (2, 5, 1.0));
         fs::write(folder.path().join("config.toml"), config.to_toml().unwrap()).unwrap();
         assert_eq!(PretrainConfig::read(&folder.path().join("config.toml"), &[], None).unwrap(), config);
+        let changed = config.with_settings(&["eval.beam=3".to_owned()]).unwrap();
+        assert_eq!((changed.eval.beam, &changed.data), (3, &config.data));
+        assert_eq!(config.with_settings(&[]).unwrap(), config);
         for (setting, expected) in [
             ("train.steps=0", "`train.steps` is 0; expected at least 1"),
             (

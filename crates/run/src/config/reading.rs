@@ -155,19 +155,32 @@ pub(super) fn read_settings<C: Settings>(
     path: Option<&Path>,
     settings: &[String],
 ) -> Result<GivenSettings<C>, ConfigError> {
-    let mut table = Table::new();
-    let mut renamed = Vec::new();
-    if let Some(path) = path {
-        let origin = path.display().to_string();
-        let text = xpr_data::read_utf8(path)
-            .map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
-        table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
-            origin: origin.clone(),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
-        renamed.extend(rename_settings(&mut table));
-        check_keys::<C>(&table, &origin)?;
-    }
+    let Some(path) = path else { return given_settings("", "--set", settings) };
+    let text =
+        xpr_data::read_utf8(path).map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
+    given_settings(&text, &path.display().to_string(), settings)
+}
+
+/// Reads settings from the text that a program wrote, and then from flags.
+pub(super) fn change_settings<C: Settings>(
+    text: &str,
+    settings: &[String],
+) -> Result<GivenSettings<C>, ConfigError> {
+    given_settings(text, "settings", settings)
+}
+
+/// Reads settings from a text in TOML, and then from flags. `origin` is the name of the text in errors.
+fn given_settings<C: Settings>(
+    text: &str,
+    origin: &str,
+    settings: &[String],
+) -> Result<GivenSettings<C>, ConfigError> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
+        origin: origin.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    })?;
+    let mut renamed = rename_settings(&mut table);
+    check_keys::<C>(&table, origin)?;
     let in_file = keys::<C>(&table, "");
     let file_table = table.clone();
     let mut in_flags = Vec::new();
@@ -188,8 +201,7 @@ pub(super) fn read_settings<C: Settings>(
         }
     }
     let config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
-        origin: wrong_setting::<C>(&file_table, settings)
-            .unwrap_or_else(|| path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string())),
+        origin: wrong_setting::<C>(&file_table, settings).unwrap_or_else(|| origin.to_owned()),
         message: error.to_string().trim_end().to_owned(),
     })?;
     Ok(GivenSettings { config, in_file, in_flags, renamed })
@@ -256,7 +268,14 @@ fn default_at<C: Settings>(key: &str) -> Option<Value> {
 }
 
 /// Settings that are not written if they are empty or off, so that they are not among the defaults.
-const LEFT_OUT_IF_EMPTY: [&str; 4] = ["data.words", "data.without_tables", "data.keys", "data.loose_values"];
+const LEFT_OUT_IF_EMPTY: [&str; 6] = [
+    "data.words",
+    "data.without_tables",
+    "data.keys",
+    "data.loose_values",
+    "data.label_count",
+    "data.canonical",
+];
 
 /// Checks that every key is a setting.
 fn check_keys<C: Settings>(table: &Table, origin: &str) -> Result<(), ConfigError> {

@@ -25,8 +25,8 @@ use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};
 
 /// The objectives that the paper compares.
 const COMPARED: [&str; 5] = ["self-training", "top-k", "repulsion", "gentle", "sparse"];
-/// The settings of a parser without labels: a share that is less than one question.
-const NO_LABELS: &str = "data.fraction=0.001";
+/// The setting of a parser without labels.
+const NO_LABELS: &str = "data.label_count=0";
 /// The settings of a parser that answers as the base does.
 const AS_IT_IS: [&str; 3] = [NO_LABELS, "train.steps=0", "learn.objective=none"];
 
