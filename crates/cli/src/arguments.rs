@@ -10,9 +10,10 @@ use xpr_learn::objectives;
 #[command(after_help = "\
 Examples:
   xpr demo
-  xpr init --db sqlite:music.db --labeled pairs.tsv --unlabeled log.txt
-  xpr train music/xpr.toml --out music/run
+  xpr init --db music.db --out music
   xpr ask music/run \"which albums have more than ten songs\"
+  xpr init --db music.db --labeled pairs.tsv --unlabeled log.txt --out taught
+  xpr train taught/xpr.toml --out taught/run
 
 `xpr COMMAND --help` shows examples of each command.
 
@@ -582,7 +583,7 @@ pub(crate) struct WorldArguments {
 Examples:
   xpr vectors --model models/all-MiniLM-L6-v2 --words pairs.tsv log.txt schema.sql --out vectors.txt
   xpr vectors --model models/all-MiniLM-L6-v2 --words log.txt --basis english.txt --out vectors.txt
-  xpr train music/xpr.toml --embeddings vectors.txt --out music/run")]
+  xpr train music/xpr.toml --no-base --embeddings vectors.txt --out music/run")]
 pub(crate) struct VectorsArguments {
     /// Folder of the encoder: a BERT model with config.json, tokenizer.json and model.safetensors.
     #[arg(long, value_name = "DIR")]
@@ -766,6 +767,31 @@ pub(crate) enum BenchCommand {
     Exec(BenchExecArguments),
     Train(BenchTrainArguments),
     Search(BenchSearchArguments),
+    Ask(BenchAskArguments),
+}
+
+/// Measure the time of answers: from the text of a question to its candidates, their execution and the chosen answer.
+///
+/// Questions are answered one at a time, as `xpr ask` does. The first of them are not counted.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  xpr bench ask music/run --questions log.txt --beam 8\n  xpr bench ask music/run --questions pairs.tsv --json"
+)]
+pub(crate) struct BenchAskArguments {
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Questions: one per line, or in the formats of `xpr init --labeled`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) questions: PathBuf,
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    /// Duration of the measurement.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 /// Measure the time of training steps, and their share of the machine's peak speed.

@@ -83,6 +83,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Bench(BenchCommand::Exec(arguments)) => commands::bench::exec(&arguments, out),
         Command::Bench(BenchCommand::Train(arguments)) => commands::bench_parser::train(&arguments, out),
         Command::Bench(BenchCommand::Search(arguments)) => commands::bench_parser::search(&arguments, out),
+        Command::Bench(BenchCommand::Ask(arguments)) => commands::bench_ask::run(&arguments, out),
         Command::Completions(arguments) => commands::completions::run(&arguments, out),
         Command::Man(arguments) => commands::man::run(&arguments, out),
     }

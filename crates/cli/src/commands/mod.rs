@@ -3,6 +3,7 @@
 pub(crate) mod ask;
 pub(crate) mod base;
 pub(crate) mod bench;
+pub(crate) mod bench_ask;
 pub(crate) mod bench_parser;
 mod bench_queries;
 mod cell_display;
