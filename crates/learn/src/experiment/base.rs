@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use xpr_data::Embeddings;
 use xpr_nn::{Matrix, Parameters, Random};
 use xpr_parser::{Model, TrainableParser, Vocabulary};
-use xpr_run::{Manifest, PretrainConfig, RunFile, RunFolder};
+use xpr_run::{DataConfig, Dataset, HeldOut, Manifest, PretrainConfig, PretrainDataConfig, RunFile, RunFolder};
 use xpr_text::tokenize;
 
 /// The name of the table of word vectors, the only parameter whose size depends on the vocabulary.
@@ -133,6 +133,24 @@ impl Base {
     /// Returns how the confidence of answers is estimated without labels.
     pub(super) fn confidence(&self) -> ConfidenceRecord {
         self.confidence.clone().unwrap_or_else(ConfidenceRecord::of_other_databases)
+    }
+
+    /// Checks that the base has not learned a label that an experiment holds back.
+    pub(super) fn check_labels(&self, data: &DataConfig) -> Result<(), ExperimentError> {
+        let PretrainDataConfig { domains, split, fraction, .. } = &self.config.data;
+        let knows_domain = data.dataset == Dataset::Overnight && domains.contains(&data.domain);
+        let takes_labels = data.held_out > 0 && data.held_out_from == HeldOut::Labeled;
+        if !knows_domain || (*split == data.split && *fraction <= data.fraction && !takes_labels) {
+            return Ok(());
+        }
+        let message = format!(
+            "it was trained on {} % of the labels of {} in the order of split {split}, some of which this experiment \
+             holds back; use the same data.split, at least as large a data.fraction, and held-out examples that \
+             are not labeled",
+            fraction * 100.0,
+            data.domain
+        );
+        Err(self.folder.content_error(RunFile::Config, message).into())
     }
 
     /// Returns what the labels of pretraining ask of a program.

@@ -60,6 +60,7 @@ impl Experiment {
         }
         let base = config.base.is_given().then(|| Base::open(&config.base.folder)).transpose()?;
         if let Some(base) = &base {
+            base.check_labels(&config.data)?;
             config.model = base.config.model.clone();
             config.data.embeddings = PathBuf::new();
         }

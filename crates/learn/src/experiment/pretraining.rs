@@ -52,7 +52,7 @@ impl Pretraining {
         mut config: PretrainConfig,
         watch: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<Self, ExperimentError> {
-        let databases = LabeledDatabase::find(&config.data.folders, &config.data.labeled)?;
+        let databases = LabeledDatabase::of_settings(&config.data)?;
         let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
         let (train, tested) = (with_examples(train)?, with_examples(held_out.clone())?);
         let data = DataRecord::of_databases(named(&train), named(&tested), &config.data.embeddings)?;

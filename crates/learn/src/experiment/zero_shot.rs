@@ -49,7 +49,7 @@ struct Stranger<'d> {
 
 impl<'d> Stranger<'d> {
     fn open(database: &'d LabeledDatabase, vocabulary: &Vocabulary) -> Result<Self, ExperimentError> {
-        let task = database.open(vocabulary)?;
+        let task = database.open_without_labels(vocabulary)?;
         let test = task.test(&database.examples()?, &|| {})?;
         Ok(Stranger { database, task, test })
     }

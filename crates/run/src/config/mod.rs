@@ -72,6 +72,14 @@ pub struct DataConfig {
     pub split: u64,
     /// The share of the training examples that are labeled, counted from the first.
     pub fraction: f64,
+    /// The number of labeled training examples, counted from the first, instead of the share `fraction`. 0 needs a base or canonical
+    /// utterances to learn from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_count: Option<usize>,
+    /// Whether the canonical utterances of Overnight are labeled examples beside the natural ones. With `label_count = 0` they are the
+    /// only ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub canonical: bool,
     /// The share of the other training examples whose answers are known; used by the reward `denotation`.
     pub answered: f64,
     /// The number of training examples to evaluate on instead of the test examples, for choosing settings. Their programs
@@ -189,6 +197,8 @@ impl Default for DataConfig {
             test: PathBuf::new(),
             split: 0,
             fraction: 1.0,
+            label_count: None,
+            canonical: false,
             answered: 0.0,
             held_out: 0,
             held_out_from: HeldOut::Rest,
