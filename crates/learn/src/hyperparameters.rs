@@ -59,7 +59,7 @@ pub(crate) const CONFIDENCE_STRENGTH: f64 = 4.0;
 
 /// The penalties of candidates without labels to fit them on: for a number of the question that a program does not use, for a text, and for
 /// a constant that nobody said.
-pub(crate) const PENALTY_PRIOR: [f32; 3] = [1.0, 0.5, 0.5];
+pub(crate) const PENALTY_PRIOR: [f32; 3] = [1.0, 1.0, 0.5];
 
 /// The strength of the penalty that holds the penalties of candidates near [`PENALTY_PRIOR`], or those of a base.
 pub(crate) const PENALTY_STRENGTH: f64 = 1.0;
