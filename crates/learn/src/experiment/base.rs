@@ -3,6 +3,7 @@
 use super::error::ExperimentError;
 use crate::reward::Success;
 use crate::task::{GrammarRecord, Task, World};
+use crate::teacher::NoisyChannel;
 use crate::training::checkpoint::{self, CheckpointError};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub(crate) struct Base {
     embeddings: Embeddings,
     /// The parameters.
     weights: Vec<u8>,
+    /// How the words of questions go with rules and with items that many databases have. A base of an earlier version has none.
+    pub(super) channel: Option<NoisyChannel>,
 }
 
 impl Base {
@@ -56,7 +59,11 @@ impl Base {
         let vectors: FxHashMap<String, Vec<f32>> =
             words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
         let embeddings = Embeddings { size: table.columns(), words, vectors };
-        Ok(Base { folder: run, config, grammar, embeddings, weights })
+        let channel = match run.has(RunFile::NoisyChannel) {
+            true => Some(run.read_checked_json(RunFile::NoisyChannel, manifest)?),
+            false => None,
+        };
+        Ok(Base { folder: run, config, grammar, embeddings, weights, channel })
     }
 
     /// Returns the file of the weights of a base in a folder.

@@ -15,6 +15,7 @@ use super::zero_shot::{DatabaseRecord, ZeroShotEvaluation};
 use crate::reward::Success;
 use crate::task::databases::LabeledDatabase;
 use crate::task::{GrammarRecord, LabeledExample, Task, TaskError};
+use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::{RandomStream, Trainer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
@@ -41,6 +42,7 @@ pub struct Pretraining {
     held_out: Vec<LabeledDatabase>,
     databases: Vec<DatabaseRecord>,
     data: DataRecord,
+    channel: NoisyChannel,
 }
 
 impl Pretraining {
@@ -68,7 +70,7 @@ impl Pretraining {
             *prepared += 1;
             watch(*prepared, questions);
         };
-        let mut prepared = PreparedQuestions::default();
+        let mut prepared = PreparedQuestions::new();
         let mut language = None;
         for (database, examples) in &train {
             let task = database.open(&vocabulary)?;
@@ -78,7 +80,7 @@ impl Pretraining {
                 (GrammarRecord::of_rules(task.language().name(), signatures), task.scene().clone())
             });
         }
-        let PreparedQuestions { labeled, records, finds } = prepared;
+        let PreparedQuestions { labeled, records, finds, channel } = prepared;
         let Some((grammar, scene)) = language.filter(|_| !labeled.is_empty()) else {
             return Err(ExperimentError::AllLeftOut { examples: questions, first: None });
         };
@@ -97,6 +99,7 @@ impl Pretraining {
             held_out,
             databases: records,
             data,
+            channel: channel.learn_common(),
         })
     }
 
@@ -144,6 +147,7 @@ impl Pretraining {
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
+        folder.write_json(RunFile::NoisyChannel, &self.channel)?;
         take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
         let evaluation = self.evaluate(folder)?;
         folder.remove(RunFile::Progress)?;
@@ -189,15 +193,19 @@ impl Pretraining {
 }
 
 /// The questions of the databases so far, prepared for training.
-#[derive(Default)]
 struct PreparedQuestions {
     labeled: Vec<LabeledExample>,
     records: Vec<DatabaseRecord>,
     /// For each labeled program that executes, whether it finds something.
     finds: Vec<bool>,
+    channel: ChannelLearner,
 }
 
 impl PreparedQuestions {
+    fn new() -> Self {
+        PreparedQuestions { labeled: vec![], records: vec![], finds: vec![], channel: ChannelLearner::new() }
+    }
+
     fn add(
         &mut self,
         database: &LabeledDatabase,
@@ -217,6 +225,8 @@ impl PreparedQuestions {
             left_out: left_out.len(),
             evaluation: None,
         });
+        self.channel.ask(labeled.iter().map(|example| &example.question));
+        self.channel.label(task, &labeled);
         self.labeled.extend(labeled);
         task.check_unchanged()
     }

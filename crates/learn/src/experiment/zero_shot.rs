@@ -2,12 +2,12 @@
 
 use super::base::Base;
 use super::error::ExperimentError;
-use crate::inference::evaluate;
+use crate::inference::{Reranked, evaluate};
 use crate::task::databases::LabeledDatabase;
 use crate::task::{Task, TestExample};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use xpr_parser::Model;
+use xpr_parser::Parser;
 use xpr_run::{EvalConfig, Evaluation, Prediction};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
@@ -58,20 +58,22 @@ impl ZeroShotEvaluation {
         let mut evaluation = ZeroShotEvaluation::default();
         for database in databases {
             let task = database.open_without_labels(|world| base.vocabulary(world, vec![]))?;
-            evaluation.add(&base.model(&task)?, database, &task, config)?;
+            let model = base.model(&task)?;
+            let parser = Reranked::new(&task, &model, base.channel.clone(), config);
+            evaluation.add(&parser, database, &task, config)?;
         }
         Ok(evaluation)
     }
 
     fn add(
         &mut self,
-        model: &Model,
+        parser: &dyn Parser,
         database: &LabeledDatabase,
         task: &Task,
         config: &EvalConfig,
     ) -> Result<(), ExperimentError> {
         let test: Vec<TestExample> = task.test(&database.examples()?, &|| {})?;
-        let (evaluation, predictions) = evaluate(model, task, &test, config)?;
+        let (evaluation, predictions) = evaluate(parser, task, &test, config)?;
         task.check_unchanged()?;
         self.predictions.extend(predictions);
         self.databases.push(DatabaseRecord {
