@@ -95,7 +95,10 @@ impl ProjectSettings {
         toml.push_str(&format!(
             "{loose}loose_values = true # labels may differ from the cells in blanks and case\n"
         ));
-        toml.push_str("\n[eval]\nvotes = true # programs with the same answer add up their probabilities\n");
+        toml.push_str(
+            "\n[eval]\nvotes = true     # programs with the same answer add up their probabilities\n",
+        );
+        toml.push_str("penalties = true # programs lose by what they leave out of a question, and by constants nobody said\n");
         if !self.base.is_empty() {
             toml.push_str(&format!(
                 "\n[base]\nfolder = {} # the pretrained parser to start from; \"\" to start from nothing\n",
@@ -298,7 +301,8 @@ mod tests {
                 "# loose_values = true # labels may differ from the cells in blanks and case",
                 "",
                 "[eval]",
-                "votes = true # programs with the same answer add up their probabilities",
+                "votes = true     # programs with the same answer add up their probabilities",
+                "penalties = true # programs lose by what they leave out of a question, and by constants nobody said",
                 "",
                 "[base]",
                 "folder = \"built-in\" # the pretrained parser to start from; \"\" to start from nothing",

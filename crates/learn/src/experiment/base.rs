@@ -5,6 +5,7 @@ use super::trained::read_optional;
 use crate::inference::ConfidenceRecord;
 use crate::reward::Success;
 use crate::task::{GrammarRecord, Task, World};
+use crate::teacher::NoisyChannel;
 use crate::training::checkpoint::{self, CheckpointError};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -34,6 +35,8 @@ pub(crate) struct Base {
     pub(super) weights: Cow<'static, [u8]>,
     /// How sure its answers are, and what its candidates lose, fitted on databases that were held out.
     pub(super) confidence: Option<ConfidenceRecord>,
+    /// How the words of questions go with rules and with items that many databases have. A base of an earlier version has none.
+    pub(super) channel: Option<NoisyChannel>,
 }
 
 impl Base {
@@ -66,7 +69,8 @@ impl Base {
             words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
         let embeddings = Embeddings { size: table.columns(), words, vectors };
         let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
-        Ok(Base { file, config, grammar, embeddings, weights: weights.into(), confidence })
+        let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
+        Ok(Base { file, config, grammar, embeddings, weights: weights.into(), confidence, channel })
     }
 
     /// Returns the words of the base.

@@ -8,6 +8,7 @@ use super::base::{Base, WORDS};
 use super::error::ExperimentError;
 use crate::inference::ConfidenceRecord;
 use crate::task::GrammarRecord;
+use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -35,6 +36,8 @@ struct PackedRecord {
     grammar: GrammarRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     confidence: Option<ConfidenceRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    channel: Option<NoisyChannel>,
     /// The words whose vectors are in this file, in the order of the vocabulary. The first is the unknown word.
     words: Vec<String>,
 }
@@ -109,6 +112,7 @@ impl PackedBase {
             config: without_places(base.config.clone()),
             grammar: base.grammar.clone(),
             confidence: base.confidence.clone(),
+            channel: base.channel.clone(),
             words,
         };
         let record = serde_json::to_string(&record)
@@ -180,7 +184,7 @@ fn unpack(weights: Cow<'static, [u8]>, vectors: &[u8], file: PathBuf) -> Result<
     let record = record.ok_or_else(|| wrong("it is not the parser of a packed base".to_owned()))?;
     let record: PackedRecord =
         serde_json::from_str(&record).map_err(|error| wrong(format!("it is not what xpr wrote: {error}")))?;
-    let PackedRecord { format, config, grammar, confidence, words: own } = record;
+    let PackedRecord { format, config, grammar, confidence, channel, words: own } = record;
     if format != FORMAT {
         return Err(wrong(format!(
             "it has the format {format}, and this version of xpr reads format {FORMAT}"
@@ -198,7 +202,7 @@ fn unpack(weights: Cow<'static, [u8]>, vectors: &[u8], file: PathBuf) -> Result<
     for (row, word) in own.into_iter().enumerate() {
         embeddings.vectors.insert(word, table.row(row).to_vec());
     }
-    Ok(Base { file, config, grammar, embeddings, weights, confidence })
+    Ok(Base { file, config, grammar, embeddings, weights, confidence, channel })
 }
 
 fn content_error(path: PathBuf, message: String) -> ExperimentError {

@@ -1,6 +1,6 @@
 //! The pretrained parser that training starts from, and what settings are by default because of it.
 
-use super::{Config, LearnConfig, TrainConfig};
+use super::Config;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -40,23 +40,23 @@ impl Config {
         if !self.base.is_given() {
             return;
         }
-        let Config { train: TrainConfig { steps, rate, warmup, .. }, learn, eval, .. } = self;
-        let LearnConfig { ensemble, start, weight, .. } = learn;
+        let Config { train, learn, eval, .. } = self;
         let default = |key: &str, set: &mut dyn FnMut()| {
             if !is_given(key) {
                 set();
             }
         };
         // Few steps at a low rate, so that the parser keeps what it knows.
-        default("train.steps", &mut || *steps = 200);
-        default("train.rate", &mut || *rate = 3e-4);
-        default("train.warmup", &mut || *warmup = 20);
-        // The base suggests programs from the first step on, so no ensemble has to learn from labels first.
-        default("learn.ensemble", &mut || *ensemble = 0);
-        default("learn.start", &mut || *start = 0);
-        default("learn.weight", &mut || *weight = 0.3);
-        // A noisy channel that few labels teach is worse than the parser.
-        default("eval.noisy_channel", &mut || eval.noisy_channel = 0.0);
+        default("train.steps", &mut || train.steps = 200);
+        default("train.rate", &mut || train.rate = 3e-4);
+        default("train.warmup", &mut || train.warmup = 10);
+        default("train.average", &mut || train.average = 0.95);
+        // The base, after it has learned the labels, suggests programs for questions without labels.
+        default("learn.ensemble", &mut || learn.ensemble = 1);
+        default("learn.steps", &mut || learn.steps = 100);
+        default("learn.temperature", &mut || learn.temperature = 2.0);
+        default("learn.noisy_channel", &mut || learn.noisy_channel = 0.5);
+        default("eval.noisy_channel", &mut || eval.noisy_channel = 0.5);
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
         };
         let (from_nothing, from_base) = (read(&[]), read(&["base.folder=built-in"]));
         assert_eq!(from_nothing, Config::default());
-        assert_eq!((from_base.train.steps, from_base.learn.ensemble), (200, 0));
+        assert_eq!((from_base.train.steps, from_base.learn.ensemble), (200, 1));
         assert!(from_base.base.is_built_in() && from_base.has_open_vocabulary());
         let given = read(&["base.folder=b", "train.steps=2000", "learn.ensemble=3", "eval.noisy_channel=1"]);
         assert_eq!((given.train.steps, given.train.rate), (2000, 3e-4));
