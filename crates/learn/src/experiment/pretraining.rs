@@ -4,6 +4,7 @@
 //! database, so training does not differ from that of one database. A database is open only while its questions are
 //! prepared: what stays in memory is its scene and its questions, not its cells.
 
+use super::base::Base;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use super::load::open_embeddings;
@@ -14,6 +15,7 @@ use super::zero_shot::{DatabaseRecord, ZeroShotEvaluation};
 use crate::reward::Success;
 use crate::task::databases::LabeledDatabase;
 use crate::task::{GrammarRecord, LabeledExample, Task, TaskError};
+use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::{RandomStream, Trainer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
@@ -40,6 +42,7 @@ pub struct Pretraining {
     held_out: Vec<LabeledDatabase>,
     databases: Vec<DatabaseRecord>,
     data: DataRecord,
+    channel: NoisyChannel,
 }
 
 impl Pretraining {
@@ -67,7 +70,7 @@ impl Pretraining {
             *prepared += 1;
             watch(*prepared, questions);
         };
-        let mut prepared = PreparedQuestions::default();
+        let mut prepared = PreparedQuestions::new();
         let mut language = None;
         for (database, examples) in &train {
             let task = database.open(&vocabulary)?;
@@ -77,7 +80,7 @@ impl Pretraining {
                 (GrammarRecord::of_rules(task.language().name(), signatures), task.scene().clone())
             });
         }
-        let PreparedQuestions { labeled, records, finds } = prepared;
+        let PreparedQuestions { labeled, records, finds, channel } = prepared;
         let Some((grammar, scene)) = language.filter(|_| !labeled.is_empty()) else {
             return Err(ExperimentError::AllLeftOut { examples: questions, first: None });
         };
@@ -96,6 +99,7 @@ impl Pretraining {
             held_out,
             databases: records,
             data,
+            channel: channel.learn_common(),
         })
     }
 
@@ -143,8 +147,9 @@ impl Pretraining {
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
-        let mut model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
-        let evaluation = self.evaluate(folder, &mut model)?;
+        folder.write_json(RunFile::NoisyChannel, &self.channel)?;
+        take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
+        let evaluation = self.evaluate(folder)?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
@@ -175,11 +180,11 @@ impl Pretraining {
         frozen
     }
 
-    /// Evaluates a model on the databases that are held out, and records how confidence is estimated, the predictions and, last, the
-    /// evaluation.
-    fn evaluate(&self, folder: &RunFolder, model: &mut Model) -> Result<Evaluation, ExperimentError> {
-        let (held_out, confidence) =
-            ZeroShotEvaluation::fit(model, &self.vocabulary, &self.held_out, &self.config.eval)?;
+    /// Evaluates the trained parser on the databases that are held out, and records how confidence is estimated, the predictions and,
+    /// last, the evaluation.
+    fn evaluate(&self, folder: &RunFolder) -> Result<Evaluation, ExperimentError> {
+        let base = Base::open(folder.folder())?;
+        let (held_out, confidence) = ZeroShotEvaluation::fit(&base, &self.held_out)?;
         if let Some(confidence) = &confidence {
             folder.write_json(RunFile::Confidence, confidence)?;
         }
@@ -192,15 +197,19 @@ impl Pretraining {
 }
 
 /// The questions of the databases so far, prepared for training.
-#[derive(Default)]
 struct PreparedQuestions {
     labeled: Vec<LabeledExample>,
     records: Vec<DatabaseRecord>,
     /// For each labeled program that executes, whether it finds something.
     finds: Vec<bool>,
+    channel: ChannelLearner,
 }
 
 impl PreparedQuestions {
+    fn new() -> Self {
+        PreparedQuestions { labeled: vec![], records: vec![], finds: vec![], channel: ChannelLearner::new() }
+    }
+
     fn add(
         &mut self,
         database: &LabeledDatabase,
@@ -220,6 +229,8 @@ impl PreparedQuestions {
             left_out: left_out.len(),
             evaluation: None,
         });
+        self.channel.ask(labeled.iter().map(|example| &example.question));
+        self.channel.label(task, &labeled);
         self.labeled.extend(labeled);
         task.check_unchanged()
     }

@@ -3,15 +3,15 @@
 use super::base::Base;
 use super::error::ExperimentError;
 use crate::inference::{
-    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, Reranked, Scope, answer_features,
-    evaluate, evaluate_with_confidence, fit_penalties, judged_candidates,
+    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, JudgedCandidate, Reranked, Scope,
+    answer_features, evaluate, evaluate_with_confidence, fit_penalties, judged_candidates,
 };
 use crate::task::databases::LabeledDatabase;
 use crate::task::{Task, TestExample};
 use crate::teacher::NoisyChannel;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use xpr_parser::{Model, Vocabulary};
+use xpr_parser::Model;
 use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
@@ -42,16 +42,26 @@ pub struct ZeroShotEvaluation {
 
 /// A database whose questions are asked without labels, and compared with them.
 struct Stranger<'d> {
+    base: &'d Base,
+    config: &'d EvalConfig,
     database: &'d LabeledDatabase,
     task: Task,
     test: Vec<TestExample>,
+    model: Model,
 }
 
 impl<'d> Stranger<'d> {
-    fn open(database: &'d LabeledDatabase, vocabulary: &Vocabulary) -> Result<Self, ExperimentError> {
-        let task = database.open_without_labels(vocabulary)?;
+    /// Opens a database as a project without labels does. Search has the penalties of `record`.
+    fn open(
+        (base, config): (&'d Base, &'d EvalConfig),
+        database: &'d LabeledDatabase,
+        record: Option<&ConfidenceRecord>,
+    ) -> Result<Self, ExperimentError> {
+        let task = database.open_without_labels(&base.own_vocabulary())?;
         let test = task.test(&database.examples()?, &|| {})?;
-        Ok(Stranger { database, task, test })
+        let mut model = base.model(&task)?;
+        model.set_penalties(record.and_then(|record| record.search_penalties(config)));
+        Ok(Stranger { base, config, database, task, test, model })
     }
 
     /// Returns how the confidence of a parser without labels is estimated.
@@ -60,22 +70,28 @@ impl<'d> Stranger<'d> {
         ConfidenceRecord { scope, ..record.clone() }
     }
 
-    /// Returns the noisy channel of no labels.
+    /// Returns the noisy channel of the base or, if it has none, of no labels.
     fn channel(&self) -> NoisyChannel {
-        NoisyChannel::learn(&self.task, &[], std::iter::empty())
+        let of_no_labels = || NoisyChannel::learn(&self.task, &[], std::iter::empty());
+        self.base.channel.clone().unwrap_or_else(of_no_labels)
+    }
+
+    /// Returns the parser without penalties.
+    fn parser(&self) -> Reranked<'_> {
+        Reranked::new(&self.task, &self.model, self.base.channel.clone(), self.config)
+    }
+
+    /// Returns the candidates of each question, without penalties.
+    fn candidates(&self) -> Result<Vec<Vec<JudgedCandidate>>, ExperimentError> {
+        Ok(judged_candidates(&self.parser(), &self.task, &self.test, self.config)?)
     }
 
     /// Returns the features of the answers, and which of them are right.
-    fn answers(
-        &self,
-        model: &Model,
-        record: &ConfidenceRecord,
-        config: &EvalConfig,
-    ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+    fn answers(&self, record: &ConfidenceRecord) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
         let record = self.record(record);
-        let parser = Reranked::new(&self.task, model, None, config).with_penalties(record.penalties, config);
+        let parser = self.parser().with_penalties(record.penalties, self.config);
         let estimator = ConfidenceEstimator::new(&self.task, &record, self.channel());
-        Ok(answer_features(&parser, &estimator, &self.task, &self.test, config)?)
+        Ok(answer_features(&parser, &estimator, &self.task, &self.test, self.config)?)
     }
 }
 
@@ -88,53 +104,40 @@ impl ZeroShotEvaluation {
         let base = Base::open_with(base, settings)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
-        let vocabulary = base.own_vocabulary();
-        let config = &without_channel(&base.config.eval);
+        let asked = (&base, &settings_of(&base));
         let record = base.confidence();
         let mut evaluation = ZeroShotEvaluation::default();
-        let mut model = None;
-        for database in databases {
-            let stranger = Stranger::open(&database, &vocabulary)?;
-            let model = match &mut model {
-                Some(model) => model,
-                none => none.insert(base.model(&stranger.task)?),
-            };
-            model.set_penalties(record.search_penalties(config));
-            evaluation.add(model, &stranger, &record, config)?;
+        for database in &databases {
+            evaluation.add(&Stranger::open(asked, database, Some(&record))?, &record)?;
         }
         evaluation.threshold = record.model.threshold;
         Ok(evaluation)
     }
 
-    /// Fits the penalties of candidates and the confidence of answers on some databases, and evaluates a model on them. Databases are
-    /// opened one at a time. The confidence of an answer that is recorded here is fitted on the other databases; the record that is returned,
-    /// on all.
+    /// Fits the penalties of candidates and the confidence of answers on some databases, and evaluates a base on them. Databases are
+    /// opened one at a time, each as a project without labels opens it. The confidence of an answer that is recorded here is fitted on the
+    /// other databases; the record that is returned, on all.
     pub(super) fn fit(
-        model: &mut Model,
-        vocabulary: &Vocabulary,
+        base: &Base,
         databases: &[LabeledDatabase],
-        config: &EvalConfig,
     ) -> Result<(Self, Option<ConfidenceRecord>), ExperimentError> {
-        let config = &without_channel(config);
+        let config = &settings_of(base);
+        let mut evaluation = ZeroShotEvaluation::default();
+        if databases.is_empty() {
+            return Ok((evaluation, None));
+        }
         let mut record = ConfidenceRecord::of_other_databases();
         if config.penalties {
             let mut judged = Vec::new();
             for database in databases {
-                let Stranger { task, test, .. } = &Stranger::open(database, vocabulary)?;
-                judged.extend(judged_candidates(
-                    &Reranked::new(task, model, None, config),
-                    task,
-                    test,
-                    config,
-                )?);
+                judged.extend(Stranger::open((base, config), database, None)?.candidates()?);
             }
             record.penalties = fit_penalties(record.penalties, &judged);
-            model.set_penalties(record.search_penalties(config));
         }
+        let open = |database| Stranger::open((base, config), database, Some(&record));
         let mut answers: Vec<Vec<(AnswerFeatures, bool)>> = Vec::new();
         for database in databases.iter().filter(|_| config.votes) {
-            let stranger = Stranger::open(database, vocabulary)?;
-            answers.push(stranger.answers(model, &record, config)?);
+            answers.push(open(database)?.answers(&record)?);
         }
         let without = |left_out: Option<usize>| {
             let others = answers.iter().enumerate().filter(|(index, _)| Some(*index) != left_out);
@@ -142,26 +145,18 @@ impl ZeroShotEvaluation {
             let model = ConfidenceModel::fit(&record.model, &answers);
             ConfidenceRecord { model, ..record.clone() }
         };
-        let mut evaluation = ZeroShotEvaluation::default();
         for (index, database) in databases.iter().enumerate() {
-            evaluation.add(model, &Stranger::open(database, vocabulary)?, &without(Some(index)), config)?;
+            evaluation.add(&open(database)?, &without(Some(index)))?;
         }
         let record = without(None);
         evaluation.threshold = record.model.threshold;
-        let is_recorded = (config.votes || config.penalties) && !databases.is_empty();
-        Ok((evaluation, is_recorded.then_some(record)))
+        Ok((evaluation, (config.votes || config.penalties).then_some(record)))
     }
 
-    fn add(
-        &mut self,
-        model: &Model,
-        stranger: &Stranger<'_>,
-        record: &ConfidenceRecord,
-        config: &EvalConfig,
-    ) -> Result<(), ExperimentError> {
-        let Stranger { database, task, test } = stranger;
+    fn add(&mut self, stranger: &Stranger<'_>, record: &ConfidenceRecord) -> Result<(), ExperimentError> {
+        let Stranger { config, database, task, test, .. } = stranger;
         let record = stranger.record(record);
-        let parser = Reranked::new(task, model, None, config).with_penalties(record.penalties, config);
+        let parser = stranger.parser().with_penalties(record.penalties, config);
         let (evaluation, predictions) = match config.votes {
             true => {
                 let estimator = ConfidenceEstimator::new(task, &record, stranger.channel());
@@ -208,7 +203,11 @@ impl ZeroShotEvaluation {
     }
 }
 
-/// Returns the settings of answers that are not re-ranked: a noisy channel is learned from labels.
-fn without_channel(config: &EvalConfig) -> EvalConfig {
-    EvalConfig { noisy_channel: 0.0, ..config.clone() }
+/// Returns the settings of a base's answers. A base of an earlier version has no noisy channel.
+fn settings_of(base: &Base) -> EvalConfig {
+    let mut config = base.config.eval.clone();
+    if base.channel.is_none() {
+        config.noisy_channel = 0.0;
+    }
+    config
 }
