@@ -10,7 +10,7 @@ use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked, Scope, e
 use crate::task::dataset::Examples;
 use crate::task::division::Division;
 use crate::task::{LabeledExample, Task, TaskError, TestExample};
-use crate::teacher::NoisyChannel;
+use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::Trainer;
 use crate::training::checkpoint::write_model;
 use std::fs;
@@ -66,10 +66,17 @@ impl TrainedRun {
         added: impl FnOnce() -> Result<(), ExperimentError>,
     ) -> Result<Taught, ExperimentError> {
         let _lock = self.folder.lock()?;
-        let TrainedRun { folder, config, task, model, confidence, .. } = self;
+        let TrainedRun { folder, config, task, model, confidence, channel, .. } = self;
         let lesson = read_label(&task, label)?;
         let mut examples = Examples::read(&config.data)?;
-        let known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
+        let mut known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
+        if let Some(channel) = channel.filter(|_| config.base.is_given()) {
+            // It knows more than the labels say, and lacks the last label only.
+            let mut learner = ChannelLearner::from_channel(&channel);
+            learner.label(&task, &known.labels[known.labels.len() - 1..]);
+            known.channel = learner.learn();
+        }
+        let known = known;
         let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
             let parser = reranked(&task, model, &known.channel, &config.eval, confidence.as_ref());
             right_answers(&parser, &task, examples, &config.eval)

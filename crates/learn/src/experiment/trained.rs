@@ -31,7 +31,7 @@ pub struct TrainedRun {
     pub model: Model,
     /// What is unusual about the files, but no error.
     pub notes: Vec<String>,
-    channel: Option<NoisyChannel>,
+    pub(super) channel: Option<NoisyChannel>,
     pub(super) confidence: Option<ConfidenceRecord>,
 }
 
