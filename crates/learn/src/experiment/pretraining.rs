@@ -4,7 +4,6 @@
 //! database, so training does not differ from that of one database. A database is open only while its questions are
 //! prepared: what stays in memory is its scene and its questions, not its cells.
 
-use super::base::Base;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use super::load::open_embeddings;
@@ -42,7 +41,8 @@ pub struct Pretraining {
     held_out: Vec<LabeledDatabase>,
     databases: Vec<DatabaseRecord>,
     data: DataRecord,
-    channel: NoisyChannel,
+    /// What the labels of all databases say about words. Domains of Overnight have their own labels to learn that from.
+    channel: Option<NoisyChannel>,
 }
 
 impl Pretraining {
@@ -55,7 +55,7 @@ impl Pretraining {
         mut config: PretrainConfig,
         watch: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<Self, ExperimentError> {
-        let databases = LabeledDatabase::find(&config.data.folders, &config.data.labeled)?;
+        let databases = LabeledDatabase::of_settings(&config.data)?;
         let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
         let (train, tested) = (with_examples(train)?, with_examples(held_out.clone())?);
         let data = DataRecord::of_databases(named(&train), named(&tested), &config.data.embeddings)?;
@@ -88,6 +88,7 @@ impl Pretraining {
         if config.eval.prefer == Reward::Auto {
             config.eval.prefer = Success::from_labels(finds).reward();
         }
+        let channel = config.data.domains.is_empty().then(|| channel.learn_common());
         Ok(Pretraining {
             config,
             embeddings,
@@ -99,7 +100,7 @@ impl Pretraining {
             held_out,
             databases: records,
             data,
-            channel: channel.learn_common(),
+            channel,
         })
     }
 
@@ -147,9 +148,11 @@ impl Pretraining {
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
-        folder.write_json(RunFile::NoisyChannel, &self.channel)?;
-        take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
-        let evaluation = self.evaluate(folder)?;
+        if let Some(channel) = &self.channel {
+            folder.write_json(RunFile::NoisyChannel, channel)?;
+        }
+        let mut model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
+        let evaluation = self.evaluate(folder, &mut model)?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
@@ -180,10 +183,18 @@ impl Pretraining {
         frozen
     }
 
-    /// Evaluates the trained parser on the databases that are held out, and records the predictions and, last, the evaluation.
-    fn evaluate(&self, folder: &RunFolder) -> Result<Evaluation, ExperimentError> {
-        let base = Base::open(folder.folder())?;
-        let held_out = ZeroShotEvaluation::of_databases(&base, &self.held_out, &self.config.eval)?;
+    /// Evaluates a model on the databases that are held out, and records how confidence is estimated, the predictions and, last, the
+    /// evaluation.
+    fn evaluate(&self, folder: &RunFolder, model: &mut Model) -> Result<Evaluation, ExperimentError> {
+        let (held_out, confidence) = ZeroShotEvaluation::fit(
+            model,
+            (&self.vocabulary, self.channel.as_ref()),
+            &self.held_out,
+            &self.config.eval,
+        )?;
+        if let Some(confidence) = &confidence {
+            folder.write_json(RunFile::Confidence, confidence)?;
+        }
         let evaluation = held_out.over_questions();
         folder.write_json(RunFile::Databases, &[self.databases.as_slice(), &held_out.databases].concat())?;
         folder.write_json_lines(RunFile::Predictions, &held_out.predictions)?;

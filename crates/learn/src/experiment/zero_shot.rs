@@ -2,13 +2,17 @@
 
 use super::base::Base;
 use super::error::ExperimentError;
-use crate::inference::{Reranked, evaluate};
+use crate::inference::{
+    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, Reranked, Scope, answer_features,
+    evaluate, evaluate_with_confidence, fit_penalties, judged_candidates,
+};
 use crate::task::databases::LabeledDatabase;
 use crate::task::{Task, TestExample};
+use crate::teacher::NoisyChannel;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use xpr_parser::Parser;
-use xpr_run::{EvalConfig, Evaluation, Prediction};
+use xpr_parser::{Model, Vocabulary};
+use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,48 +36,149 @@ pub struct ZeroShotEvaluation {
     pub databases: Vec<DatabaseRecord>,
     /// The answers to the questions of all databases.
     pub predictions: Vec<Prediction>,
+    /// The confidence below which an answer is not sure.
+    threshold: f64,
+}
+
+/// A database whose questions are asked without labels, and compared with them.
+struct Stranger<'d> {
+    database: &'d LabeledDatabase,
+    task: Task,
+    test: Vec<TestExample>,
+    /// The noisy channel of the base, if it has one.
+    channel: Option<&'d NoisyChannel>,
+}
+
+impl<'d> Stranger<'d> {
+    fn open(
+        database: &'d LabeledDatabase,
+        vocabulary: &Vocabulary,
+        channel: Option<&'d NoisyChannel>,
+    ) -> Result<Self, ExperimentError> {
+        let task = database.open_without_labels(vocabulary)?;
+        let test = task.test(&database.examples()?, &|| {})?;
+        Ok(Stranger { database, task, test, channel })
+    }
+
+    /// Returns how the confidence of a parser without labels is estimated.
+    fn record(&self, record: &ConfidenceRecord) -> ConfidenceRecord {
+        let scope = Scope::new(&self.task, std::iter::empty(), std::iter::empty());
+        ConfidenceRecord { scope, ..record.clone() }
+    }
+
+    /// Returns the noisy channel of a parser without labels.
+    fn channel(&self) -> NoisyChannel {
+        match self.channel {
+            Some(channel) => channel.clone(),
+            None => NoisyChannel::learn(&self.task, &[], std::iter::empty()),
+        }
+    }
+
+    /// Returns the parser whose candidates are re-ranked by the channel of the base.
+    fn reranked<'s>(&'s self, model: &'s Model, config: &EvalConfig) -> Reranked<'s> {
+        Reranked::new(&self.task, model, self.channel.cloned(), config)
+    }
+
+    /// Returns the features of the answers, and which of them are right.
+    fn answers(
+        &self,
+        model: &Model,
+        record: &ConfidenceRecord,
+        config: &EvalConfig,
+    ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+        let record = self.record(record);
+        let parser = self.reranked(model, config).with_penalties(record.penalties, config);
+        let estimator = ConfidenceEstimator::new(&self.task, &record, self.channel());
+        Ok(answer_features(&parser, &estimator, &self.task, &self.test, config)?)
+    }
 }
 
 impl ZeroShotEvaluation {
-    /// Evaluates the base in a folder on all databases in another folder. `beam` is the beam size, if it is not that of the
-    /// base's settings.
+    /// Evaluates the base in a folder on all databases in another folder, with other settings of `eval` such as `eval.votes=false`.
     ///
     /// # Errors
-    /// If the base or a database cannot be read.
-    pub fn of_base(base: &Path, databases: &Path, beam: Option<usize>) -> Result<Self, ExperimentError> {
-        let base = Base::open(base)?;
+    /// If the base or a database cannot be read, or a setting is not one of `eval`.
+    pub fn of_base(base: &Path, databases: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
+        let base = Base::open_with(base, settings)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
-        let mut config = base.config.eval.clone();
-        config.beam = beam.unwrap_or(config.beam);
-        ZeroShotEvaluation::of_databases(&base, &databases, &config)
+        let vocabulary = base.own_vocabulary();
+        let config = &base.config.eval;
+        let record = base.confidence();
+        let mut evaluation = ZeroShotEvaluation::default();
+        let mut model = None;
+        for database in databases {
+            let stranger = Stranger::open(&database, &vocabulary, base.channel.as_ref())?;
+            let model = match &mut model {
+                Some(model) => model,
+                none => none.insert(base.model(&stranger.task)?),
+            };
+            model.set_penalties(record.search_penalties(config));
+            evaluation.add(model, &stranger, &record, config)?;
+        }
+        evaluation.threshold = record.model.threshold;
+        Ok(evaluation)
     }
 
-    /// Evaluates a base on some databases. They are opened one at a time, each as a project without labels opens it.
-    pub(super) fn of_databases(
-        base: &Base,
+    /// Fits the penalties of candidates and the confidence of answers on some databases, and evaluates a model on them. Databases are
+    /// opened one at a time. The confidence of an answer that is recorded here is fitted on the other databases; the record that is returned,
+    /// on all.
+    pub(super) fn fit(
+        model: &mut Model,
+        (vocabulary, channel): (&Vocabulary, Option<&NoisyChannel>),
         databases: &[LabeledDatabase],
         config: &EvalConfig,
-    ) -> Result<Self, ExperimentError> {
-        let mut evaluation = ZeroShotEvaluation::default();
-        for database in databases {
-            let task = database.open_without_labels(|world| base.vocabulary(world, vec![]))?;
-            let model = base.model(&task)?;
-            let parser = Reranked::new(&task, &model, base.channel.clone(), config);
-            evaluation.add(&parser, database, &task, config)?;
+    ) -> Result<(Self, Option<ConfidenceRecord>), ExperimentError> {
+        let mut record = ConfidenceRecord::of_other_databases();
+        if config.penalties {
+            let mut judged = Vec::new();
+            for database in databases {
+                let stranger = Stranger::open(database, vocabulary, channel)?;
+                let (parser, Stranger { task, test, .. }) = (stranger.reranked(model, config), &stranger);
+                judged.extend(judged_candidates(&parser, task, test, config)?);
+            }
+            record.penalties = fit_penalties(record.penalties, &judged);
+            model.set_penalties(record.search_penalties(config));
         }
-        Ok(evaluation)
+        let mut answers: Vec<Vec<(AnswerFeatures, bool)>> = Vec::new();
+        for database in databases.iter().filter(|_| config.votes) {
+            let stranger = Stranger::open(database, vocabulary, channel)?;
+            answers.push(stranger.answers(model, &record, config)?);
+        }
+        let without = |left_out: Option<usize>| {
+            let others = answers.iter().enumerate().filter(|(index, _)| Some(*index) != left_out);
+            let answers: Vec<_> = others.flat_map(|(_, answers)| answers.iter().copied()).collect();
+            let model = ConfidenceModel::fit(&record.model, &answers);
+            ConfidenceRecord { model, ..record.clone() }
+        };
+        let mut evaluation = ZeroShotEvaluation::default();
+        for (index, database) in databases.iter().enumerate() {
+            let stranger = Stranger::open(database, vocabulary, channel)?;
+            evaluation.add(model, &stranger, &without(Some(index)), config)?;
+        }
+        let record = without(None);
+        evaluation.threshold = record.model.threshold;
+        let is_recorded = (config.votes || config.penalties) && !databases.is_empty();
+        Ok((evaluation, is_recorded.then_some(record)))
     }
 
     fn add(
         &mut self,
-        parser: &dyn Parser,
-        database: &LabeledDatabase,
-        task: &Task,
+        model: &Model,
+        stranger: &Stranger<'_>,
+        record: &ConfidenceRecord,
         config: &EvalConfig,
     ) -> Result<(), ExperimentError> {
-        let test: Vec<TestExample> = task.test(&database.examples()?, &|| {})?;
-        let (evaluation, predictions) = evaluate(parser, task, &test, config)?;
+        let Stranger { database, task, test, .. } = stranger;
+        let record = stranger.record(record);
+        let parser = stranger.reranked(model, config).with_penalties(record.penalties, config);
+        let (evaluation, predictions) = match config.votes {
+            true => {
+                let estimator = ConfidenceEstimator::new(task, &record, stranger.channel());
+                evaluate_with_confidence(&parser, &estimator, task, test, config)?
+            }
+            false => evaluate(&parser, task, test, config)?,
+        };
         task.check_unchanged()?;
         self.predictions.extend(predictions);
         self.databases.push(DatabaseRecord {
@@ -101,7 +206,14 @@ impl ZeroShotEvaluation {
             exact: share(|evaluation| evaluation.exact),
             in_beam: share(|evaluation| evaluation.in_beam),
             executable: share(|evaluation| evaluation.executable),
-            confidence: None,
+            confidence: self.confidence_figures(),
         }
+    }
+
+    /// Returns how well confidence tells right answers from wrong ones, if it was estimated.
+    fn confidence_figures(&self) -> Option<ConfidenceFigures> {
+        let judged: Option<Vec<(f64, bool)>> =
+            self.predictions.iter().map(|answer| Some((answer.confidence?, answer.correct))).collect();
+        ConfidenceFigures::measure(judged?, self.threshold)
     }
 }

@@ -108,16 +108,19 @@ pub(crate) fn open_world(
 ) -> Result<Box<dyn World>, TaskError> {
     let Config { data, search, .. } = config;
     match data.dataset {
-        Dataset::Overnight => {
-            let lexicon = Overnight::open(&data.folder)?.lexicon(&data.domain)?;
-            let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
-            let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
-            Ok(Box::new(knowledge_world(data, &phrases)?))
-        }
+        Dataset::Overnight => open_domain(data),
         Dataset::Database => {
             Ok(Box::new(with_search(open_database(data, watch)?.learn_from_labels(examples), search)))
         }
     }
+}
+
+/// Opens the world of a domain of Overnight.
+pub(crate) fn open_domain(data: &DataConfig) -> Result<Box<dyn World>, TaskError> {
+    let lexicon = Overnight::open(&data.folder)?.lexicon(&data.domain)?;
+    let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
+    let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
+    Ok(Box::new(knowledge_world(data, &phrases)?))
 }
 
 /// Opens the world that a model was trained for, with the constants, patterns and phrases of its record.

@@ -398,8 +398,11 @@ pub struct EvalConfig {
     /// Whether candidates with the same answer add up their probabilities, so that the most probable answer is chosen and not the most
     /// probable program. The paper does without.
     pub votes: bool,
-    /// With votes, the number of parsers that are trained to fit the confidence of answers, each on the labels without one fold. 0 takes
-    /// the weights of other databases.
+    /// Whether programs are penalised for values of the question that they do not use, and for constants that nobody said. How much is
+    /// learned from the labels. The paper does without.
+    pub penalties: bool,
+    /// With votes or penalties, the number of parsers that are trained to fit the confidence of answers and the penalties, each on the
+    /// labels without one fold. 0 takes those of other databases.
     pub confidence_folds: usize,
 }
 
@@ -411,6 +414,7 @@ impl Default for EvalConfig {
             temperature: 2.0,
             prefer: Reward::Auto,
             votes: false,
+            penalties: false,
             confidence_folds: 3,
         }
     }
