@@ -54,7 +54,7 @@ impl Experiment {
     pub fn planned_steps(&self) -> PlannedSteps {
         let (train, learn) = (&self.config().train, &self.config().learn);
         PlannedSteps {
-            member: train.steps,
+            member: self.without_idle_steps(self.config().clone()).train.steps,
             student: learn.steps.saturating_add(learn.own_steps),
             fold: train.steps.div_ceil(2),
             folds: self.confidence_folds(),
