@@ -4,7 +4,6 @@
 //! database, so training does not differ from that of one database. A database is open only while its questions are
 //! prepared: what stays in memory is its scene and its questions, not its cells.
 
-use super::base::Base;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use super::load::open_embeddings;
@@ -103,6 +102,27 @@ impl Pretraining {
         })
     }
 
+    /// Returns the words that pretraining needs vectors for, beside the frequent words of the language: those of the questions and
+    /// of the names of tables and columns. Databases that are held out say nothing. `watch` is called with the number of databases
+    /// read so far, and of all.
+    ///
+    /// # Errors
+    /// If a database or its questions cannot be read.
+    pub fn words(
+        config: &PretrainConfig,
+        watch: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<String>, ExperimentError> {
+        let databases = LabeledDatabase::of_settings(&config.data)?;
+        let (train, _) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        let mut words = Vec::new();
+        let mut known = FxHashSet::default();
+        for (index, database) in train.iter().enumerate() {
+            words.extend(database.words()?.into_iter().filter(|word| known.insert(word.clone())));
+            watch(index + 1, train.len());
+        }
+        Ok(words)
+    }
+
     /// Returns the settings.
     pub fn config(&self) -> &PretrainConfig {
         &self.config
@@ -148,8 +168,8 @@ impl Pretraining {
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
         folder.write_json(RunFile::NoisyChannel, &self.channel)?;
-        take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
-        let evaluation = self.evaluate(folder)?;
+        let mut model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
+        let evaluation = self.evaluate(folder, &mut model)?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
@@ -180,11 +200,15 @@ impl Pretraining {
         frozen
     }
 
-    /// Evaluates the trained parser on the databases that are held out, and records how confidence is estimated, the predictions and,
-    /// last, the evaluation.
-    fn evaluate(&self, folder: &RunFolder) -> Result<Evaluation, ExperimentError> {
-        let base = Base::open(folder.folder())?;
-        let (held_out, confidence) = ZeroShotEvaluation::fit(&base, &self.held_out)?;
+    /// Evaluates a model on the databases that are held out, and records how confidence is estimated, the predictions and, last, the
+    /// evaluation.
+    fn evaluate(&self, folder: &RunFolder, model: &mut Model) -> Result<Evaluation, ExperimentError> {
+        let (held_out, confidence) = ZeroShotEvaluation::fit(
+            model,
+            (&self.vocabulary, &self.channel),
+            &self.held_out,
+            &self.config.eval,
+        )?;
         if let Some(confidence) = &confidence {
             folder.write_json(RunFile::Confidence, confidence)?;
         }

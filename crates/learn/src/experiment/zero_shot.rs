@@ -3,16 +3,16 @@
 use super::base::Base;
 use super::error::ExperimentError;
 use crate::inference::{
-    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, JudgedCandidate, Reranked, Scope,
-    answer_features, evaluate, evaluate_with_confidence, fit_penalties, judged_candidates,
+    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, Reranked, Scope, answer_features,
+    evaluate, evaluate_with_confidence, fit_penalties, judged_candidates,
 };
 use crate::task::databases::LabeledDatabase;
 use crate::task::{Task, TestExample};
 use crate::teacher::NoisyChannel;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use xpr_parser::Model;
-use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction};
+use xpr_parser::{Model, Vocabulary};
+use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction, PretrainConfig};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,26 +42,27 @@ pub struct ZeroShotEvaluation {
 
 /// A database whose questions are asked without labels, and compared with them.
 struct Stranger<'d> {
-    base: &'d Base,
-    config: &'d EvalConfig,
     database: &'d LabeledDatabase,
     task: Task,
     test: Vec<TestExample>,
-    model: Model,
+    /// The noisy channel of the base, if it has one.
+    channel: Option<&'d NoisyChannel>,
 }
 
 impl<'d> Stranger<'d> {
-    /// Opens a database as a project without labels does. Search has the penalties of `record`.
     fn open(
-        (base, config): (&'d Base, &'d EvalConfig),
         database: &'d LabeledDatabase,
-        record: Option<&ConfidenceRecord>,
+        vocabulary: &Vocabulary,
+        channel: Option<&'d NoisyChannel>,
     ) -> Result<Self, ExperimentError> {
-        let task = database.open_without_labels(&base.own_vocabulary())?;
+        let task = database.open_without_labels(vocabulary)?;
         let test = task.test(&database.examples()?, &|| {})?;
-        let mut model = base.model(&task)?;
-        model.set_penalties(record.and_then(|record| record.search_penalties(config)));
-        Ok(Stranger { base, config, database, task, test, model })
+        Ok(Stranger { database, task, test, channel })
+    }
+
+    /// Returns the parser that answers.
+    fn parser<'a>(&'a self, model: &'a Model, config: &EvalConfig) -> Reranked<'a> {
+        Reranked::new(&self.task, model, self.channel.cloned(), config)
     }
 
     /// Returns how the confidence of a parser without labels is estimated.
@@ -70,28 +71,23 @@ impl<'d> Stranger<'d> {
         ConfidenceRecord { scope, ..record.clone() }
     }
 
-    /// Returns the noisy channel of the base or, if it has none, of no labels.
+    /// Returns the noisy channel of the base, or that of no labels.
     fn channel(&self) -> NoisyChannel {
         let of_no_labels = || NoisyChannel::learn(&self.task, &[], std::iter::empty());
-        self.base.channel.clone().unwrap_or_else(of_no_labels)
-    }
-
-    /// Returns the parser without penalties.
-    fn parser(&self) -> Reranked<'_> {
-        Reranked::new(&self.task, &self.model, self.base.channel.clone(), self.config)
-    }
-
-    /// Returns the candidates of each question, without penalties.
-    fn candidates(&self) -> Result<Vec<Vec<JudgedCandidate>>, ExperimentError> {
-        Ok(judged_candidates(&self.parser(), &self.task, &self.test, self.config)?)
+        self.channel.cloned().unwrap_or_else(of_no_labels)
     }
 
     /// Returns the features of the answers, and which of them are right.
-    fn answers(&self, record: &ConfidenceRecord) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+    fn answers(
+        &self,
+        model: &Model,
+        record: &ConfidenceRecord,
+        config: &EvalConfig,
+    ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
         let record = self.record(record);
-        let parser = self.parser().with_penalties(record.penalties, self.config);
+        let parser = self.parser(model, config).with_penalties(record.penalties, config);
         let estimator = ConfidenceEstimator::new(&self.task, &record, self.channel());
-        Ok(answer_features(&parser, &estimator, &self.task, &self.test, self.config)?)
+        Ok(answer_features(&parser, &estimator, &self.task, &self.test, config)?)
     }
 }
 
@@ -104,40 +100,64 @@ impl ZeroShotEvaluation {
         let base = Base::open_with(base, settings)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
-        let asked = (&base, &settings_of(&base));
+        ZeroShotEvaluation::on(&base, databases)
+    }
+
+    /// Evaluates the base in a folder on the databases that the settings of pretraining hold out.
+    ///
+    /// # Errors
+    /// If the base or a database cannot be read.
+    pub fn of_held_out(base: &Path, config: &PretrainConfig) -> Result<Self, ExperimentError> {
+        let databases = LabeledDatabase::of_settings(&config.data)?;
+        let (_, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        ZeroShotEvaluation::on(&Base::open(base)?, held_out)
+    }
+
+    fn on(base: &Base, databases: Vec<LabeledDatabase>) -> Result<Self, ExperimentError> {
+        let vocabulary = base.own_vocabulary();
+        let channel = base.channel.as_ref();
+        let config = &with_channel(&base.config.eval, channel);
         let record = base.confidence();
         let mut evaluation = ZeroShotEvaluation::default();
-        for database in &databases {
-            evaluation.add(&Stranger::open(asked, database, Some(&record))?, &record)?;
+        let mut model = None;
+        for database in databases {
+            let stranger = Stranger::open(&database, &vocabulary, channel)?;
+            let model = match &mut model {
+                Some(model) => model,
+                none => none.insert(base.model(&stranger.task)?),
+            };
+            model.set_penalties(record.search_penalties(config));
+            evaluation.add(model, &stranger, &record, config)?;
         }
         evaluation.threshold = record.model.threshold;
         Ok(evaluation)
     }
 
-    /// Fits the penalties of candidates and the confidence of answers on some databases, and evaluates a base on them. Databases are
-    /// opened one at a time, each as a project without labels opens it. The confidence of an answer that is recorded here is fitted on the
-    /// other databases; the record that is returned, on all.
+    /// Fits the penalties of candidates and the confidence of answers on some databases, and evaluates a model on them. Databases are
+    /// opened one at a time. The confidence of an answer that is recorded here is fitted on the other databases; the record that is returned,
+    /// on all.
     pub(super) fn fit(
-        base: &Base,
+        model: &mut Model,
+        (vocabulary, channel): (&Vocabulary, &NoisyChannel),
         databases: &[LabeledDatabase],
+        config: &EvalConfig,
     ) -> Result<(Self, Option<ConfidenceRecord>), ExperimentError> {
-        let config = &settings_of(base);
-        let mut evaluation = ZeroShotEvaluation::default();
-        if databases.is_empty() {
-            return Ok((evaluation, None));
-        }
+        let channel = Some(channel);
         let mut record = ConfidenceRecord::of_other_databases();
         if config.penalties {
             let mut judged = Vec::new();
             for database in databases {
-                judged.extend(Stranger::open((base, config), database, None)?.candidates()?);
+                let stranger = Stranger::open(database, vocabulary, channel)?;
+                let Stranger { task, test, .. } = &stranger;
+                judged.extend(judged_candidates(&stranger.parser(model, config), task, test, config)?);
             }
             record.penalties = fit_penalties(record.penalties, &judged);
+            model.set_penalties(record.search_penalties(config));
         }
-        let open = |database| Stranger::open((base, config), database, Some(&record));
         let mut answers: Vec<Vec<(AnswerFeatures, bool)>> = Vec::new();
         for database in databases.iter().filter(|_| config.votes) {
-            answers.push(open(database)?.answers(&record)?);
+            let stranger = Stranger::open(database, vocabulary, channel)?;
+            answers.push(stranger.answers(model, &record, config)?);
         }
         let without = |left_out: Option<usize>| {
             let others = answers.iter().enumerate().filter(|(index, _)| Some(*index) != left_out);
@@ -145,18 +165,31 @@ impl ZeroShotEvaluation {
             let model = ConfidenceModel::fit(&record.model, &answers);
             ConfidenceRecord { model, ..record.clone() }
         };
+        let mut evaluation = ZeroShotEvaluation::default();
         for (index, database) in databases.iter().enumerate() {
-            evaluation.add(&open(database)?, &without(Some(index)))?;
+            evaluation.add(
+                model,
+                &Stranger::open(database, vocabulary, channel)?,
+                &without(Some(index)),
+                config,
+            )?;
         }
         let record = without(None);
         evaluation.threshold = record.model.threshold;
-        Ok((evaluation, (config.votes || config.penalties).then_some(record)))
+        let is_recorded = (config.votes || config.penalties) && !databases.is_empty();
+        Ok((evaluation, is_recorded.then_some(record)))
     }
 
-    fn add(&mut self, stranger: &Stranger<'_>, record: &ConfidenceRecord) -> Result<(), ExperimentError> {
-        let Stranger { config, database, task, test, .. } = stranger;
+    fn add(
+        &mut self,
+        model: &Model,
+        stranger: &Stranger<'_>,
+        record: &ConfidenceRecord,
+        config: &EvalConfig,
+    ) -> Result<(), ExperimentError> {
+        let Stranger { database, task, test, .. } = stranger;
         let record = stranger.record(record);
-        let parser = stranger.parser().with_penalties(record.penalties, config);
+        let parser = stranger.parser(model, config).with_penalties(record.penalties, config);
         let (evaluation, predictions) = match config.votes {
             true => {
                 let estimator = ConfidenceEstimator::new(task, &record, stranger.channel());
@@ -203,11 +236,7 @@ impl ZeroShotEvaluation {
     }
 }
 
-/// Returns the settings of a base's answers. A base of an earlier version has no noisy channel.
-fn settings_of(base: &Base) -> EvalConfig {
-    let mut config = base.config.eval.clone();
-    if base.channel.is_none() {
-        config.noisy_channel = 0.0;
-    }
-    config
+/// Returns the settings of answers. They are not re-ranked if the base has no noisy channel.
+fn with_channel(config: &EvalConfig, channel: Option<&NoisyChannel>) -> EvalConfig {
+    EvalConfig { noisy_channel: channel.map_or(0.0, |_| config.noisy_channel), ..config.clone() }
 }

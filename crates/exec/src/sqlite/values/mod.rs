@@ -6,12 +6,13 @@
 //!
 //! Memory is bounded by [`ValueLimits`], whatever the database. If a column has more values than that, only the first are
 //! in the index, and very long values are left out. Numbers of a column are in the index if there are few distinct ones.
-//! A number in a question is always a candidate, whether a column has it or not.
+//! A number in a question is always a candidate, whether a column has it or not, and so is a text in quotation marks.
 
 mod collection;
 mod literals;
 mod quantities;
 mod spelling;
+mod texts;
 
 use super::database::Database;
 use super::error::DatabaseError;
@@ -22,6 +23,7 @@ use quantities::{Quantity, quantities};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use spelling::Spelling;
 use std::hash::Hasher;
+use texts::{SaidText, said_texts};
 use xpr_lang::sql::{ColumnId, Schema, TableId};
 use xpr_text::{Token, snowball_stem, tokens};
 
@@ -31,6 +33,21 @@ use xpr_text::{Token, snowball_stem, tokens};
 pub const LONGEST_SPAN: usize = 6;
 /// The number of words of a question that are looked up.
 const LONGEST_QUESTION: usize = 100;
+/// Words for values that most databases have as single letters.
+const LETTERS: [(&str, &str); 12] = [
+    ("female", "f"),
+    ("females", "f"),
+    ("woman", "f"),
+    ("women", "f"),
+    ("girl", "f"),
+    ("girls", "f"),
+    ("male", "m"),
+    ("males", "m"),
+    ("man", "m"),
+    ("men", "m"),
+    ("boy", "m"),
+    ("boys", "m"),
+];
 /// The maximum number of values found for one span: they have the same stems, and differ in case, punctuation or endings.
 const VALUES_PER_SPAN: usize = 16;
 
@@ -66,6 +83,8 @@ pub enum CandidateKind {
     Year,
     /// A day such as `2015-01-03`, or a month such as `2015-01`.
     Date,
+    /// A text that the question has in quotation marks or says to look for, whether a cell is equal to it or not.
+    Said,
 }
 
 /// How well a candidate matches the words of the question, from the best to the worst.
@@ -191,6 +210,19 @@ impl ValueIndex {
             }
         }
         self.look_up_corrected(&mut lookup, &mut candidates);
+        self.look_up_letters(&words, &mut candidates);
+        for SaidText { text, span } in said_texts(question, &words, LONGEST_SPAN) {
+            let columns = self.columns_with(&text);
+            let quality = MatchQuality::Exact;
+            candidates.push(ValueCandidate {
+                text,
+                number: None,
+                kind: CandidateKind::Said,
+                columns,
+                span,
+                quality,
+            });
+        }
         for quantity in quantities(question, &words) {
             candidates.push(self.with_columns(quantity));
         }
@@ -262,6 +294,25 @@ impl ValueIndex {
                 }
             }
             lookup.stems[at] = stem;
+        }
+    }
+
+    /// Adds the letters that stand for words of the question.
+    fn look_up_letters(&self, words: &[Token], candidates: &mut Vec<ValueCandidate>) {
+        for (at, word) in words.iter().enumerate() {
+            let letter = LETTERS.iter().find(|(long, _)| *long == word.text).map(|(_, letter)| *letter);
+            let cells =
+                letter.into_iter().flat_map(|letter| self.with_stem_hash(hash_stems([letter].into_iter())));
+            candidates.extend(cells.filter(|(text, _)| text.len() == 1).map(|(text, columns)| {
+                ValueCandidate {
+                    text: text.to_string(),
+                    number: None,
+                    kind: CandidateKind::Cell,
+                    columns: columns.clone(),
+                    span: (at, at + 1),
+                    quality: MatchQuality::Lemma,
+                }
+            }));
         }
     }
 
