@@ -315,15 +315,20 @@ impl Experiment {
 
     /// Trains a noisy channel on the labels, from that of the base if it has one.
     pub(super) fn noisy_channel(&self) -> NoisyChannel {
+        self.noisy_channel_of(&self.train)
+    }
+
+    /// Trains a noisy channel on some labels, from that of the base if it has one.
+    pub(super) fn noisy_channel_of(&self, labels: &[LabeledExample]) -> NoisyChannel {
         let of_base = self.base.as_ref().and_then(|base| base.channel.as_ref());
         let Some(of_base) = of_base else {
-            let labeled = self.train.iter().map(|example| &example.question);
+            let labeled = labels.iter().map(|example| &example.question);
             let unlabeled = self.unlabeled.iter().map(|example| &example.question);
-            return NoisyChannel::learn(&self.task, &self.train, labeled.chain(unlabeled));
+            return NoisyChannel::learn(&self.task, labels, labeled.chain(unlabeled));
         };
         // The base knows the frequencies of words from more questions than one database has.
         let mut learner = ChannelLearner::from_channel(of_base);
-        learner.label(&self.task, &self.train);
+        learner.label(&self.task, labels);
         learner.learn()
     }
 }
