@@ -129,7 +129,7 @@ mod sense;
 mod signatures;
 pub mod sql;
 
-pub use environment::{Environment, Item, ItemId, ItemPosition, Relation, RelationKind};
+pub use environment::{Environment, Item, ItemId, ItemPosition, Relation, RelationKind, WordRelations};
 pub use grammar::{Allowed, Grammar, GrammarError};
 pub use language::{Language, ReadError, SyntaxError};
 pub use outcome::{Outcome, OutcomeSyntaxError};
