@@ -287,7 +287,8 @@ pub(crate) struct CellArguments {
 Examples:
   xpr compare experiments/overnight.toml --vary learn.objective=none,sparse --set data.fraction=0.3 --out compare/sparse
   xpr compare a.toml b.toml --domains calendar,housing --seeds 5 --out compare/a-b --json
-  xpr compare a.toml a.toml:train.warmup=1500,learn.start=1500 --from rest --out compare/warmup")]
+  xpr compare a.toml a.toml:train.warmup=1500,learn.start=1500 --from rest --out compare/warmup
+  xpr compare log.toml:train.steps=0 log.toml --base base --databases data/spider/dev --from transductive --out compare/log")]
 pub(crate) struct CompareArguments {
     /// Experiment file (TOML), or FILE.toml:KEY=VALUE,KEY=VALUE for the file with other settings. The others are compared with the
     /// first.
@@ -310,6 +311,14 @@ pub(crate) struct CompareArguments {
         value_parser = clap::builder::PossibleValuesParser::new(xpr_exec::overnight::WORLDS)
     )]
     pub(crate) domains: Vec<String>,
+    /// Folder of databases, each in a folder of its own with its questions, instead of the data of the experiments. Databases with too
+    /// few questions are left out.
+    #[arg(long, value_name = "DIR", conflicts_with = "domains")]
+    pub(crate) databases: Option<PathBuf>,
+    /// Start from the parser that `xpr pretrain` wrote to this folder; the setting base.folder. FILE.toml:base.folder= starts from
+    /// nothing.
+    #[arg(long, value_name = "BASE")]
+    pub(crate) base: Option<PathBuf>,
     /// Number of held-out questions per seed; each seed has others. By default, a quarter of those it can be, at most 100 labeled
     /// ones and no more than there are for all seeds; with --from transductive, all unlabeled questions, the same for each seed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

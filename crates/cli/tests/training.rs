@@ -51,6 +51,37 @@ fn assert_refused(arguments: &[&str], expected: &str) {
 }
 
 #[test]
+fn a_parser_starts_from_the_labels_of_all_domains_but_from_none_that_are_held_back() {
+    let calendar = SmallCalendar::new();
+    let settings = "[data]\ndomains = [\"calendar\"]\nfraction = 0.5\n[model]\nhidden = 32\nheads = 4\n\
+                    feed_forward = 32\nword = 16\naction = 16\nplace = 8\n[train]\nsteps = 200\nrate = 0.01\nwarmup = 10\n";
+    fs::write(calendar.path("domains.toml"), settings).unwrap();
+    let (file, data, base) =
+        (calendar.argument("domains.toml"), calendar.argument("data"), calendar.argument("base"));
+    let pretrain = ["pretrain", &file, "--data", &data, "--out", &base];
+    let pretrained = succeed(&mut command(&pretrain));
+    assert!(stderr(&pretrained).contains("6 questions about 1 databases"), "{}", stderr(&pretrained));
+
+    let train = |run: &str, fraction: &str, more: &[&str]| {
+        let settings = [&["train.steps=0", fraction], more].concat();
+        calendar.train(run, &settings).args(["--from", &base, "--json"]).output().unwrap()
+    };
+    let trained = train("run", "data.fraction=0.5", &[]);
+    assert!(trained.status.success(), "{}", stderr(&trained));
+    let evaluation: serde_json::Value = serde_json::from_slice(&trained.stdout).unwrap();
+    // The test questions are the training questions, of which the base has seen half.
+    assert!(evaluation["accuracy"].as_f64().unwrap() > 0.4, "{evaluation}");
+    for (fraction, more) in [
+        ("data.fraction=0.4", vec![]),
+        ("data.fraction=0.5", vec!["data.split=1"]),
+        ("data.fraction=0.5", vec!["data.held_out=2", "data.held_out_from=labeled"]),
+    ] {
+        let message = stderr(&train("refused", fraction, &more));
+        assert!(message.contains("some of which this experiment holds back"), "{message}");
+    }
+}
+
+#[test]
 fn a_run_with_a_damaged_file_is_refused() {
     let calendar = SmallCalendar::new();
     succeed(&mut calendar.train("run", &["train.steps=2"]));

@@ -3,6 +3,7 @@
 //! ```text
 //! overnight/<domain>_train.tsv, <domain>_test.tsv       utterance, program, and a third column that is ignored
 //! overnight/splits/<domain>_split0.tsv                  the training data in the order of the authors' split
+//! overnight/canonical/<domain>.tsv                      canonical utterance and program, for learning without natural labels
 //! overnight/grammar/<domain>.grammar, general.grammar   the grammars of SEMPRE, for the lexicon
 //! ```
 
@@ -27,6 +28,8 @@ pub enum OvernightPart {
     Test,
     /// The training data in the order of the authors' split 0: the first examples are the labeled ones.
     Split0,
+    /// The canonical utterances: what the benchmark's grammar says for each program of the training data.
+    Canonical,
 }
 
 /// A folder with the Overnight benchmark.
@@ -59,6 +62,7 @@ impl Overnight {
             OvernightPart::Train => self.folder.join(format!("{domain}_train.tsv")),
             OvernightPart::Test => self.folder.join(format!("{domain}_test.tsv")),
             OvernightPart::Split0 => self.folder.join(format!("splits/{domain}_split0.tsv")),
+            OvernightPart::Canonical => self.folder.join(format!("canonical/{domain}.tsv")),
         }
     }
 

@@ -72,6 +72,15 @@ pub struct Relation {
     pub kind: RelationKind,
 }
 
+/// The class of a literal: an item that stands for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiteralClass {
+    /// A number.
+    Number,
+    /// A text, such as a name or a date.
+    Text,
+}
+
 /// The position in a program at which an item would be named; see [`Environment::fits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemPosition {
@@ -121,6 +130,12 @@ pub trait Environment {
     /// Prunes search only: the grammar still accepts such programs.
     fn fits(&self, _item: ItemId, _position: ItemPosition) -> bool {
         true
+    }
+
+    /// Returns the class of an item that is a literal. A program should name it if the question says it, and only then, so
+    /// literals that programs need whatever the question says have no class.
+    fn literal_class(&self, _item: ItemId) -> Option<LiteralClass> {
+        None
     }
 
     /// Returns the rules by which search finds out which programs make sense, if there are some. They include

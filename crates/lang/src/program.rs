@@ -123,6 +123,11 @@ impl Derivation {
         self.open.last().copied()
     }
 
+    /// Returns the types of the open arguments, the next one last.
+    pub fn open(&self) -> &[TypeId] {
+        &self.open
+    }
+
     /// Returns whether the program is complete.
     pub fn is_complete(&self) -> bool {
         self.open.is_empty()

@@ -4,7 +4,7 @@
 //! means: `SELECT SUM(COUNT(*))`, `x = x`. A language knows them by rules that depend on the whole partial program. Search
 //! asks for them before it tries an action, so that a beam has room for programs that may be right.
 
-use crate::{Action, Derivation, Grammar, Program};
+use crate::{Action, Derivation, Grammar, LiteralClass, Program, TypeId};
 
 /// The rules of a language about which programs make sense. They prune search only.
 pub trait Sense {
@@ -15,6 +15,11 @@ pub trait Sense {
     ///
     /// This decides what cannot be decided before a program is complete.
     fn meaning(&self, program: &Program) -> Option<String>;
+
+    /// Returns whether a part of this type may name a literal of a class, in programs as people write them.
+    fn may_name(&self, _part: TypeId, _class: LiteralClass) -> bool {
+        true
+    }
 }
 
 /// Judges the next action of a partial program.

@@ -1,4 +1,4 @@
-//! Fits the weights of the confidence that a run starts from (`CONFIDENCE_PRIOR`) on the test questions of finished runs, and prints them.
+//! Fits the weights of the confidence that a run starts from (`CONFIDENCE_PRIOR`), and the penalties (`PENALTY_PRIOR`), on the test questions of finished runs, and prints them.
 //!
 //! ```text
 //! cargo run --release -p xpr-learn --example confidence_prior -- RUN …
@@ -11,19 +11,23 @@
 
 use std::error::Error;
 use std::path::PathBuf;
-use xpr_learn::inference::{AnswerFeatures, ConfidenceModel, fit_weights};
+use xpr_learn::inference::{AnswerFeatures, ConfidenceModel, fit_penalties, fit_weights};
 use xpr_learn::{Experiment, TrainedRun};
+use xpr_parser::MentionPenalties;
 use xpr_run::ConfidenceFigures;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut experiments = Vec::new();
+    let mut candidates = Vec::new();
     let mut runs: Vec<(String, Vec<(AnswerFeatures, bool)>)> = Vec::new();
     for path in std::env::args().skip(1).map(PathBuf::from) {
         let mut run = TrainedRun::open(&path)?;
         run.config.eval.votes = true;
         let experiment = Experiment::load(run.config.clone())?;
         let name = path.display().to_string();
-        runs.push((name.clone(), experiment.test_features(&run.model)?));
+        let answers = experiment.test_answers(&run.model)?;
+        candidates.extend(answers.candidates);
+        runs.push((name.clone(), answers.features));
         experiments.push((name, experiment));
     }
     let weights_of = |left_out: Option<usize>| {
@@ -61,5 +65,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (weight, name) in weights_of(None).iter().zip(AnswerFeatures::NAMES) {
         println!("{weight:8.3}, // {name}");
     }
+    println!("{:?}", fit_penalties(MentionPenalties::default(), &candidates));
     Ok(())
 }

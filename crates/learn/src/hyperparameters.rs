@@ -57,6 +57,13 @@ pub(crate) const CONFIDENCE_PRIOR: [f64; 12] =
 /// The strength of the penalty that holds the weights of the confidence near [`CONFIDENCE_PRIOR`].
 pub(crate) const CONFIDENCE_STRENGTH: f64 = 4.0;
 
+/// The penalties of candidates without labels to fit them on: for a number of the question that a program does not use, for a text, and for
+/// a constant that nobody said.
+pub(crate) const PENALTY_PRIOR: [f32; 3] = [1.0, 0.5, 0.5];
+
+/// The strength of the penalty that holds the penalties of candidates near [`PENALTY_PRIOR`], or those of a base.
+pub(crate) const PENALTY_STRENGTH: f64 = 1.0;
+
 /// The smallest number of labels that weights of the confidence are fitted on.
 pub(crate) const FEWEST_CALIBRATION_LABELS: usize = 30;
 

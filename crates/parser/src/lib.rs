@@ -47,6 +47,7 @@ mod decoder;
 mod encoder;
 mod layers;
 mod linking;
+mod mentions;
 mod model;
 mod parser;
 mod partial;
@@ -63,6 +64,7 @@ mod test_worlds;
 mod vocabulary;
 
 pub use config::{Ablation, DecoderDropout, ModelConfig};
+pub use mentions::{MentionCounts, MentionPenalties, Mentions};
 pub use model::Model;
 pub use parser::{Candidate, Parser, Reading, TrainableParser, WeightedProgram};
 pub use question::{Question, Surroundings};

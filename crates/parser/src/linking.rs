@@ -43,6 +43,11 @@ pub(crate) fn kinds(environment: usize) -> usize {
     ENVIRONMENT as usize + environment
 }
 
+/// Returns whether this relation from a word to an item says that the whole phrase of the item is at the word.
+pub(crate) fn is_whole_phrase(relation: u8) -> bool {
+    (WORD_ITEM..ITEM_WORD).contains(&relation) && (relation - WORD_ITEM) % MATCHES == MATCHES - 1
+}
+
 /// Returns the class of an item, which is its kind; kinds after the last class share that one.
 fn class(kind: usize) -> u8 {
     kind.min(CLASSES as usize - 1) as u8

@@ -5,7 +5,7 @@ use crate::encoder::Encoder;
 use crate::layers::ModelContext;
 use crate::reading::ShardedReading;
 use crate::search::Search;
-use crate::{Candidate, ModelConfig, Parser, Question, Reading, Scene, TrainableParser};
+use crate::{Candidate, MentionPenalties, ModelConfig, Parser, Question, Reading, Scene, TrainableParser};
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use xpr_nn::{Matrix, Parameters, Random, Tape};
@@ -22,6 +22,8 @@ pub struct Model {
     parameters: Parameters,
     encoder: Encoder,
     decoder: Decoder,
+    /// What programs lose in search outside of training.
+    penalties: Option<MentionPenalties>,
     /// Tapes that are not in use, kept for their buffers.
     tapes: Mutex<Vec<Tape>>,
 }
@@ -44,12 +46,18 @@ impl Model {
         let encoder = Encoder::new(&mut parameters, &config, words, item_kinds, scene.relation_kinds());
         let counts = (signatures.rules().len(), signatures.type_count(), scene.relation_kinds());
         let decoder = Decoder::new(&mut parameters, &config, counts);
-        Model { config, scene, parameters, encoder, decoder, tapes: Mutex::new(vec![]) }
+        Model { config, scene, parameters, encoder, decoder, penalties: None, tapes: Mutex::new(vec![]) }
     }
 
     /// Freezes word vectors: training does not change them. `frozen` has an element for each word of the vocabulary.
     pub fn freeze_words(&mut self, frozen: Vec<bool>) {
         self.parameters.freeze_rows(self.encoder.words(), frozen);
+    }
+
+    /// Sets what programs lose in search, outside of training, for values that they do not use and constants that they invent.
+    /// Search then finds other candidates; their probabilities are still the model's.
+    pub fn set_penalties(&mut self, penalties: Option<MentionPenalties>) {
+        self.penalties = penalties;
     }
 
     /// Returns the scene that the model was made with.
@@ -90,7 +98,8 @@ impl Model {
     }
 
     pub(crate) fn search(&self, beam: usize) -> Search<'_> {
-        Search { decoder: &self.decoder, context: self.context(), beam, max_actions: MAX_ACTIONS }
+        let (context, max_actions) = (self.context(), MAX_ACTIONS);
+        Search { decoder: &self.decoder, context, beam, max_actions, penalties: None }
     }
 
     /// Returns an empty tape, with the buffers of an earlier one if possible.
@@ -114,7 +123,8 @@ impl Parser for Model {
             let mut tape = self.take_tape(Random::new(0), false);
             let memory = self.encode(&mut tape, questions);
             let all: Vec<usize> = (0..questions.len()).collect();
-            let candidates = self.search(beam).run(&mut tape, &memory, &all);
+            let search = Search { penalties: self.penalties, ..self.search(beam) };
+            let candidates = search.run(&mut tape, &memory, &all);
             self.unused_tapes().push(tape);
             candidates
         };

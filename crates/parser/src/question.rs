@@ -173,6 +173,12 @@ impl Question {
         related
     }
 
+    /// Returns whether the whole phrase of an item is at a word.
+    pub(crate) fn says(&self, word: usize, item: ItemId) -> bool {
+        let elements = self.relations.len().isqrt();
+        linking::is_whole_phrase(self.relations[word * elements + self.words.len() + item.index()])
+    }
+
     /// Returns the rules by which search leaves out programs that make no sense, if there are some. See
     /// [`Environment::sense`].
     pub(crate) fn sense(&self) -> Option<&dyn Sense> {

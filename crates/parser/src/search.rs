@@ -2,17 +2,21 @@
 //!
 //! A finished program leaves the beam, which gets narrower by one. The search for a question ends when as many programs
 //! are finished as the beam is wide, or when no hypothesis is left.
+//!
+//! With [`MentionPenalties`], hypotheses compete by their log-probability less the penalties that they can no longer avoid.
+//! Finished programs have the model's probability; whoever ranks them adds the penalties.
 
 use crate::decoder::{Decoder, DecoderMemory, DecoderState};
 use crate::layers::ModelContext;
+use crate::mentions::NextPenalty;
 use crate::parser::Candidate;
 use crate::partial::{PartialProgram, StepInput};
-use crate::{DecoderDropout, Question};
+use crate::{DecoderDropout, MentionPenalties, Mentions, Question};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
-use xpr_lang::{Action, ItemId, Program};
+use xpr_lang::{Action, ItemId, Program, TypeId};
 use xpr_nn::layers::log_softmax;
 use xpr_nn::{Matrix, Tape};
 
@@ -24,6 +28,8 @@ pub(crate) struct Search<'a> {
     pub(crate) beam: usize,
     /// The length of the longest program to find.
     pub(crate) max_actions: usize,
+    /// What programs lose for values that they do not use and constants that they invent.
+    pub(crate) penalties: Option<MentionPenalties>,
 }
 
 /// An incomplete program in the beam.
@@ -46,24 +52,28 @@ struct Beam<'q> {
     finished: Vec<Candidate>,
     /// The meanings of the finished programs, if the language has rules of sense.
     meanings: FxHashSet<String>,
+    /// The values of the question, if programs are penalised.
+    mentions: Option<(Mentions, MentionPenalties)>,
 }
 
 /// A hypothesis of a beam with one more action.
 #[derive(Clone, Copy)]
 struct Extension {
     log_probability: f32,
+    /// The log-probability less the penalties that the longer program cannot avoid.
+    score: f32,
     /// The index of the hypothesis.
     hypothesis: usize,
     /// The column of the action.
     column: u32,
 }
 
-/// The greatest extension is the most probable one. Ties are decided by hypothesis and column, so that the order is always
+/// The greatest extension has the best score. Ties are decided by hypothesis and column, so that the order is always
 /// the same.
 impl Ord for Extension {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.log_probability
-            .total_cmp(&other.log_probability)
+        self.score
+            .total_cmp(&other.score)
             .then_with(|| (other.hypothesis, other.column).cmp(&(self.hypothesis, self.column)))
     }
 }
@@ -128,7 +138,10 @@ impl Search<'_> {
             log_probability: 0.0,
             parent_row: row,
         };
-        Beam { index, question, hypotheses: vec![empty], finished: vec![], meanings: FxHashSet::default() }
+        let mentions = self.penalties.map(|penalties| (Mentions::new(question), penalties));
+        let mentions = mentions.filter(|(mentions, _)| !mentions.is_empty());
+        let meanings = FxHashSet::default();
+        Beam { index, question, hypotheses: vec![empty], finished: vec![], meanings, mentions }
     }
 
     /// Computes the decoder's next state. Many hypotheses continue the same one or have the same input, so products are
@@ -239,10 +252,11 @@ impl Search<'_> {
             let Some(expected) = partial.derivation.expected() else { continue };
             let offered = beam.question.offered(expected, &partial.named);
             log_softmax(scores.row(first_row + index), &offered, logs);
-            let extension = |(&column, log): (&u32, &f32)| Extension {
-                log_probability: hypothesis.log_probability + log,
-                hypothesis: index,
-                column,
+            let penalty = beam.penalty(&partial.named, partial.derivation.open());
+            let extension = |(&column, log): (&u32, &f32)| {
+                let log_probability = hypothesis.log_probability + log;
+                let penalty = penalty.as_ref().map_or(0.0, |penalty| penalty.with(scene.action(column)));
+                Extension { log_probability, score: log_probability - penalty, hypothesis: index, column }
             };
             let all = offered.iter().zip(&*logs);
             if let Some(sense) = beam.question.sense() {
@@ -266,6 +280,13 @@ impl Beam<'_> {
     /// Returns the decoder's input for each hypothesis.
     fn inputs(&self) -> impl Iterator<Item = StepInput> {
         self.hypotheses.iter().filter_map(|hypothesis| hypothesis.partial.input(self.index))
+    }
+
+    /// Returns the penalty of a partial program by its next action, if programs are penalised.
+    fn penalty<'b>(&'b self, named: &[ItemId], open: &'b [TypeId]) -> Option<NextPenalty<'b>> {
+        let (mentions, penalties) = self.mentions.as_ref()?;
+        let (sense, grammar) = (self.question.sense(), self.question.grammar());
+        Some(NextPenalty::new((mentions, *penalties), named, open, (sense, grammar)))
     }
 
     /// Returns the items that each hypothesis names.

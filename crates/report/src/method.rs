@@ -1,8 +1,8 @@
 //! The method of a run: the paper's or ours.
 //!
 //! By the paper's method a parser learns from the programs that its own search finds, and answers with its own ranking. By our
-//! method an ensemble suggests the programs, or a noisy channel or votes rank the candidates of an answer, or both. Runs on labels
-//! only are the bounds of a method: those that answer without a noisy channel and without votes are the paper's.
+//! method an ensemble suggests the programs, a noisy channel or votes rank the candidates of an answer, or training starts from a
+//! pretrained parser. Runs on labels only are the bounds of a method: those with nothing of this are the paper's.
 
 use crate::settings::Settings;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub enum Method {
     /// The parser learns from its own search and answers with its own ranking.
     Paper,
-    /// The parser learns from an ensemble, or a noisy channel re-ranks its answers.
+    /// The parser learns from an ensemble, starts from a pretrained parser, or a noisy channel re-ranks its answers.
     Ours,
 }
 
@@ -68,7 +68,7 @@ fn vectors_and_data(run: &Settings) -> (bool, String) {
 
 /// Returns the method of a run by its own settings.
 fn method_alone(run: &Settings) -> Method {
-    let learns_alone = run.objective() == "none" || run.ensemble() == 0;
+    let learns_alone = (run.objective() == "none" || run.ensemble() == 0) && !run.starts_from_base();
     let answers_alone = run.noisy_channel() == 0.0 && !run.counts_votes();
     if learns_alone && answers_alone { Method::Paper } else { Method::Ours }
 }

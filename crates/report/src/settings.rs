@@ -49,6 +49,9 @@ const NOT_COMPARED: [&str; 12] = [
 /// The setting that names the file of word vectors.
 pub(crate) const VECTORS: &str = "data.embeddings";
 
+/// The setting that names the folder of the pretrained parser that training starts from.
+const BASE: &str = "base.folder";
+
 /// Files that belong to a database. They tell runs apart only if these are about the same database.
 pub(crate) const FILES: [&str; 3] = ["data.labeled", "data.unlabeled", "data.test"];
 
@@ -80,10 +83,17 @@ impl Settings {
                 }
             }
         }
-        // Word vectors are the same wherever their file is.
-        if let Some(embeddings) = values.get_mut(VECTORS) {
-            let name = Path::new(embeddings.as_str()).file_name().and_then(|name| name.to_str());
-            *embeddings = name.unwrap_or("none").to_owned();
+        // Word vectors and bases are the same wherever their files are.
+        for key in [VECTORS, BASE] {
+            if let Some(path) = values.get_mut(key) {
+                let name = Path::new(path.as_str()).file_name().and_then(|name| name.to_str());
+                *path = name.unwrap_or("none").to_owned();
+            }
+        }
+        // A base has its own word vectors.
+        if let Some(base) = values.get(BASE).filter(|base| *base != "none") {
+            let vectors = format!("those of {base}");
+            values.insert(VECTORS.to_owned(), vectors);
         }
         Settings { values, is_tuned }
     }
@@ -113,6 +123,11 @@ impl Settings {
             fraction: self.number("data.fraction"),
             held_out: self.number("data.held_out"),
         }
+    }
+
+    /// Returns whether training starts from a pretrained parser.
+    pub(crate) fn starts_from_base(&self) -> bool {
+        !matches!(self.get(BASE), "" | "none")
     }
 
     /// Returns the name of the objective; `none` for labels only.

@@ -1,7 +1,7 @@
 //! `xpr compare`: compares experiments on held-out training questions.
 
 use super::cells::{check_data, check_failed, train_cells};
-use super::{read_settings, write_json, write_notes};
+use super::{path_setting, read_settings, write_json, write_notes};
 use crate::arguments::{CompareArguments, HeldOutFrom};
 use crate::printer;
 use anyhow::{Context, Result};
@@ -13,6 +13,13 @@ use xpr_run::{Config, HeldOut, ReadConfig};
 
 pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<()> {
     let plan = plan(arguments)?;
+    if !plan.left_out.is_empty() {
+        let names = plan.left_out.join(", ");
+        write_notes([format!(
+            "{} databases have too few questions and are left out: {names}",
+            plan.left_out.len()
+        )]);
+    }
     let folder = &arguments.out;
     for run in &plan.runs {
         run.check_recorded(folder)?;
@@ -42,9 +49,15 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
 /// Reads the settings of the experiments, and plans their runs.
 fn plan(arguments: &CompareArguments) -> Result<ComparisonPlan> {
     let variants = ExperimentVariant::read_all(&arguments.experiments, &arguments.vary)?;
+    let mut set = Vec::new();
+    if let Some(base) = &arguments.base {
+        let base = std::path::absolute(base).with_context(|| base.display().to_string())?;
+        set.push(path_setting("base.folder", &base)?);
+    }
+    set.extend(arguments.set.iter().cloned());
     let mut read: Vec<ReadConfig> = Vec::new();
     for variant in &variants {
-        let settings = variant.arguments(&arguments.set);
+        let settings = variant.arguments(&set);
         let experiment = read_settings(Some(&variant.file), &settings, &arguments.training.paths);
         read.push(experiment.with_context(|| variant.name.clone())?);
     }
@@ -52,8 +65,9 @@ fn plan(arguments: &CompareArguments) -> Result<ComparisonPlan> {
     let configs = read.into_iter().map(|read| read.config);
     let experiments: Vec<(ExperimentVariant, Config)> = variants.into_iter().zip(configs).collect();
     let options = ComparisonOptions {
-        settings: &arguments.set,
+        settings: &set,
         domains: &arguments.domains,
+        databases: arguments.databases.as_deref(),
         seeds: usize::from(arguments.seeds),
         held_out: arguments.held_out.map(|held_out| held_out as usize),
         from: match arguments.from {

@@ -40,8 +40,9 @@ struct DatabasesReport<'a> {
 
 /// Evaluates a base on databases that it was not trained on.
 fn evaluate_base(arguments: &EvalArguments, databases: &Path, out: &mut dyn Write) -> Result<()> {
-    let beam = arguments.beam.map(usize::from);
-    let zero_shot = ZeroShotEvaluation::of_base(&arguments.trained.run, databases, beam)?;
+    let mut settings = arguments.set.clone();
+    settings.extend(arguments.beam.map(|beam| format!("eval.beam={beam}")));
+    let zero_shot = ZeroShotEvaluation::of_base(&arguments.trained.run, databases, &settings)?;
     let (evaluation, databases) = (&zero_shot.over_questions(), zero_shot.databases.as_slice());
     if arguments.output.json {
         return write_json(out, &DatabasesReport { evaluation, databases });

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use xpr_learn::experiment::sweep::{Cell, CellProgress, Sweep};
+use std::path::Path;
+use xpr_learn::experiment::sweep::{Cell, CellProgress, MissingFolder, Sweep};
 
 /// The settings of a cell, and its accuracy if it is finished.
 #[derive(Serialize)]
@@ -47,21 +47,25 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
 
 /// Returns the cells that are to be trained, and writes how many are finished or left out because their data is missing.
 fn unfinished_cells<'s>(sweep: &'s Sweep, folder: &Path) -> Vec<&'s Cell> {
-    let mut missing: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut missing: BTreeMap<MissingFolder, usize> = BTreeMap::new();
     let (mut unfinished, mut finished) = (Vec::new(), 0);
     for cell in &sweep.cells {
-        match cell.missing_data() {
-            Some(data) => *missing.entry(data).or_default() += 1,
+        match cell.missing_folder() {
+            Some(folder) => *missing.entry(folder).or_default() += 1,
             None if cell.progress(folder) == CellProgress::Finished => finished += 1,
             None => unfinished.push(cell),
         }
     }
     let _ = writeln!(printer::stderr(), "{} cells, {finished} of them finished", sweep.cells.len());
-    for (data, count) in missing {
+    for (folder, count) in missing {
+        let (folder, commands) = match folder {
+            MissingFolder::Project(folder) => (folder, "`xpr data import` or `xpr init`"),
+            MissingFolder::Base(folder) => (folder, "`xpr pretrain`"),
+        };
         let _ = writeln!(
             printer::stderr(),
-            "{count} left out: there is no {}; create it with `xpr data import` or `xpr init`",
-            data.display()
+            "{count} left out: there is no {}; create it with {commands}",
+            folder.display()
         );
     }
     unfinished

@@ -19,7 +19,7 @@ use super::operator::{ArithmeticOperator, CastType, ComparisonOperator, SetOpera
 use super::pattern::Wildcards;
 use super::schema::ColumnType;
 use super::types::SqlTypes;
-use crate::{ItemKind, RuleId, Signatures, TypeId};
+use crate::{ItemKind, LiteralClass, RuleId, Signatures, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -157,6 +157,10 @@ pub(super) struct SqlRules {
     columns: [ItemKind; 5],
     /// In the order of [`LiteralKind`].
     values: [ItemKind; 4],
+    /// The types of parts that usually name no literals: outputs, keys, orders and columns.
+    without_literals: Vec<TypeId>,
+    /// The type of `LIMIT`, which names no texts.
+    limit: TypeId,
 }
 
 impl SqlRules {
@@ -179,6 +183,13 @@ impl SqlRules {
         self.rules.iter().map(position).collect()
     }
 
+    /// Returns whether a part of this type may name a literal of a class, leaving aside what few queries have: constants among
+    /// outputs and keys.
+    pub(super) fn may_name(&self, part: TypeId, class: LiteralClass) -> bool {
+        let is_limit = part == self.limit;
+        !self.without_literals.contains(&part) && !(is_limit && class == LiteralClass::Text)
+    }
+
     pub(super) fn column(&self, ty: ColumnType) -> ItemKind {
         self.columns[ty as usize]
     }
@@ -195,8 +206,17 @@ impl SqlRules {
             .map(|name| s.add_item_kind(name));
         let values = ["numbers", "numbers in quotes", "times", "words"].map(|name| s.add_item_kind(name));
         let types = SqlTypes::new(s);
-        let mut rules =
-            SqlRules { signatures, rules: vec![], ids: FxHashMap::default(), table, columns, values };
+        let (without_literals, limit) = (types.without_literals(), types.limit);
+        let mut rules = SqlRules {
+            signatures,
+            rules: vec![],
+            ids: FxHashMap::default(),
+            table,
+            columns,
+            values,
+            without_literals,
+            limit,
+        };
         rules.accept_items(&types);
         rules.add_queries(&types);
         rules.add_columns(&types);

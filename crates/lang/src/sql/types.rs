@@ -81,6 +81,31 @@ pub(super) struct SqlTypes {
 }
 
 impl SqlTypes {
+    /// Returns the types of parts in which few queries name a literal.
+    pub(super) fn without_literals(&self) -> Vec<TypeId> {
+        let mut types = vec![
+            self.from,
+            self.source,
+            self.outputs,
+            self.output_list,
+            self.output,
+            self.keys,
+            self.order,
+            self.order_key,
+            self.output_order,
+            self.output_key,
+            self.table,
+            self.field,
+            self.field_occurrence,
+            self.field_reference,
+            self.computed,
+            self.summable,
+            self.any_column,
+        ];
+        types.extend(self.occurrences.iter().chain(&self.references));
+        types
+    }
+
     pub(super) fn new(s: &mut Signatures) -> Self {
         let query = s.root();
         let mut ty = |name: &str| s.add_type(name);

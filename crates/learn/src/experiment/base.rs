@@ -1,6 +1,8 @@
 //! A pretrained parser, from which the parser of one database starts.
 
 use super::error::ExperimentError;
+use super::trained::read_optional;
+use crate::inference::ConfidenceRecord;
 use crate::reward::Success;
 use crate::task::{GrammarRecord, Task, World};
 use crate::training::checkpoint::{self, CheckpointError};
@@ -9,7 +11,9 @@ use std::path::{Path, PathBuf};
 use xpr_data::Embeddings;
 use xpr_nn::{Matrix, Parameters, Random};
 use xpr_parser::{Model, TrainableParser, Vocabulary};
-use xpr_run::{Manifest, PretrainConfig, RunFile, RunFolder};
+use xpr_run::{
+    DataConfig, Dataset, HeldOut, Manifest, PretrainConfig, PretrainDataConfig, RunFile, RunFolder,
+};
 use xpr_text::tokenize;
 
 /// The name of the table of word vectors, the only parameter whose size depends on the vocabulary.
@@ -26,11 +30,21 @@ pub(crate) struct Base {
     embeddings: Embeddings,
     /// The parameters.
     weights: Vec<u8>,
+    /// How sure its answers are, and what its candidates lose, fitted on databases that were held out.
+    confidence: Option<ConfidenceRecord>,
 }
 
 impl Base {
     /// Opens the folder that pretraining wrote.
     pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
+        Base::open_with(folder, &[])
+    }
+
+    /// Opens the folder that pretraining wrote, with other settings of `eval`.
+    pub(super) fn open_with(folder: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
+        if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
+            return Err(ExperimentError::TrainedSetting(setting.clone()));
+        }
         let run = RunFolder::open(folder)?;
         if !run.has(RunFile::Databases) {
             let message = "this is not a base, but the run of one database; xpr pretrain makes a base";
@@ -41,7 +55,7 @@ impl Base {
                 "there are no weights: pretraining was not finished; resume it with xpr pretrain --resume";
             return Err(run.content_error(RunFile::Model, message).into());
         }
-        let config = PretrainConfig::read(&run.path(RunFile::Config), &[], None)?;
+        let config = PretrainConfig::read(&run.path(RunFile::Config), settings, None)?;
         let manifest = Manifest::read(&run)?;
         let manifest = manifest.as_ref();
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
@@ -56,7 +70,8 @@ impl Base {
         let vectors: FxHashMap<String, Vec<f32>> =
             words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
         let embeddings = Embeddings { size: table.columns(), words, vectors };
-        Ok(Base { folder: run, config, grammar, embeddings, weights })
+        let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
+        Ok(Base { folder: run, config, grammar, embeddings, weights, confidence })
     }
 
     /// Returns the file of the weights of a base in a folder.
@@ -115,6 +130,29 @@ impl Base {
     /// Copies the parameters of the base, except for the word vectors.
     pub(super) fn copy_to(&self, parameters: &mut Parameters) -> Result<(), CheckpointError> {
         checkpoint::read_model_except(&self.weights, parameters, WORDS)
+    }
+
+    /// Returns how the confidence of answers is estimated without labels.
+    pub(super) fn confidence(&self) -> ConfidenceRecord {
+        self.confidence.clone().unwrap_or_else(ConfidenceRecord::of_other_databases)
+    }
+
+    /// Checks that the base has not learned a label that an experiment holds back.
+    pub(super) fn check_labels(&self, data: &DataConfig) -> Result<(), ExperimentError> {
+        let PretrainDataConfig { domains, split, fraction, .. } = &self.config.data;
+        let knows_domain = data.dataset == Dataset::Overnight && domains.contains(&data.domain);
+        let takes_labels = data.held_out > 0 && data.held_out_from == HeldOut::Labeled;
+        if !knows_domain || (*split == data.split && *fraction <= data.fraction && !takes_labels) {
+            return Ok(());
+        }
+        let message = format!(
+            "it was trained on {} % of the labels of {} in the order of split {split}, some of which this experiment \
+             holds back; use the same data.split, at least as large a data.fraction, and held-out examples that \
+             are not labeled",
+            fraction * 100.0,
+            data.domain
+        );
+        Err(self.folder.content_error(RunFile::Config, message).into())
     }
 
     /// Returns what the labels of pretraining ask of a program.

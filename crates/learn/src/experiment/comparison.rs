@@ -1,11 +1,13 @@
 //! Comparisons: experiments trained with the same seeds and evaluated on the same held-out training examples, for choosing
 //! settings. No test file is read.
 //!
-//! A comparison trains every experiment on every domain with every seed. Each training is a [`Cell`], as in a sweep.
+//! A comparison trains every experiment on every domain of Overnight, or every database of a folder, with every seed. Each training is
+//! a [`Cell`], as in a sweep.
 
 use super::sweep::{Cell, cell_name, combinations, file_stem, plain};
 use crate::objectives::{self, UnknownObjective};
 use crate::task::TaskError;
+use crate::task::databases::LabeledDatabase;
 use crate::task::dataset::Examples;
 use crate::task::division::{Division, labeled_examples};
 use std::path::{Path, PathBuf};
@@ -69,6 +71,12 @@ pub enum ComparisonError {
     /// Domains are named, but an experiment is not about Overnight.
     #[error("--domains names domains of Overnight, but {0} is about a database; leave the flag out")]
     Domains(String),
+    /// The databases of a folder cannot be read.
+    #[error(transparent)]
+    Databases(TaskError),
+    /// The path of a database is not UTF-8.
+    #[error("{0}: the path is not UTF-8; rename the folder")]
+    Path(PathBuf),
     /// There are too few questions to hold out.
     #[error(
         "{domain}: {held_out} questions for each of {folds} folds cannot be held out of {questions} {kind}; {advice}"
@@ -208,6 +216,8 @@ pub struct ComparisonOptions<'a> {
     pub settings: &'a [String],
     /// Domains of Overnight; if empty, the one that the experiments name.
     pub domains: &'a [String],
+    /// A folder of databases, each in a folder of its own with its questions, instead of the data that the experiments name.
+    pub databases: Option<&'a Path>,
     /// The number of seeds.
     pub seeds: usize,
     /// The number of questions held out for each seed. `None` chooses it by the number of examples.
@@ -221,8 +231,10 @@ pub struct ComparisonOptions<'a> {
 pub struct ComparisonPlan {
     /// The names of the experiments.
     pub experiments: Vec<String>,
-    /// The names of the domains, or that of the database.
+    /// The names of the domains, or those of the databases.
     pub domains: Vec<String>,
+    /// The names of databases that have too few questions to hold some out.
+    pub left_out: Vec<String>,
     /// The number of seeds.
     pub seeds: usize,
     /// The runs: for each experiment, for each domain, for each seed.
@@ -259,23 +271,32 @@ impl ComparisonPlan {
         options: &ComparisonOptions<'_>,
     ) -> Result<ComparisonPlan, ComparisonError> {
         check_experiments(experiments, options)?;
-        let own_domain = experiments.first().map(|(_, config)| config.data.name().to_owned());
-        let domains: Vec<String> = match options.domains {
-            [] => own_domain.into_iter().collect(),
-            domains => domains.to_vec(),
-        };
         let mut plan = ComparisonPlan {
             experiments: experiments.iter().map(|(variant, _)| variant.name.clone()).collect(),
             domains: vec![],
+            left_out: vec![],
             seeds: options.seeds,
             runs: vec![],
         };
         // The runs of each domain are planned together, and then ordered by experiment.
         let mut by_domain: Vec<Vec<Vec<PlannedRun>>> = Vec::new();
-        for domain in &domains {
-            let (name, runs) = runs_of_domain(experiments, domain, options)?;
-            plan.domains.push(name);
-            by_domain.push(runs);
+        let mut too_few = None;
+        for subject in Subject::all(experiments, options)? {
+            match runs_of_subject(experiments, &subject, options) {
+                Ok((name, runs)) => {
+                    plan.domains.push(name);
+                    by_domain.push(runs);
+                }
+                // A database is one of many, and small ones are common.
+                Err(error) if subject.is_left_out(&error) => {
+                    plan.left_out.extend(subject.name());
+                    too_few = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let (true, Some(error)) = (by_domain.is_empty(), too_few) {
+            return Err(error);
         }
         for experiment in 0..experiments.len() {
             plan.runs.extend(by_domain.iter_mut().flat_map(|runs| std::mem::take(&mut runs[experiment])));
@@ -309,7 +330,10 @@ fn check_experiments(
     let own =
         experiments.iter().flat_map(|(variant, _)| variant.settings.iter().map(|(key, _)| key.as_str()));
     let of_domains = (!options.domains.is_empty()).then_some(("data.domain", "--domains"));
-    let reserved: Vec<(&str, &'static str)> = RESERVED.into_iter().chain(of_domains).collect();
+    let of_databases =
+        options.databases.into_iter().flat_map(|_| DATABASE_SETTINGS.map(|key| (key, "--databases")));
+    let reserved: Vec<(&str, &'static str)> =
+        RESERVED.into_iter().chain(of_domains).chain(of_databases).collect();
     for key in common.chain(own) {
         if let Some((_, flag)) = reserved.iter().find(|(reserved, _)| *reserved == key) {
             return Err(ComparisonError::Reserved { key: key.to_owned(), flag });
@@ -331,10 +355,98 @@ fn check_experiments(
     Ok(())
 }
 
-/// Returns the short name of a domain, and the runs of each experiment on it, by seed.
-fn runs_of_domain(
+/// The settings that say which database an experiment is about.
+const DATABASE_SETTINGS: [&str; 3] = ["data.dataset", "data.folder", "data.database"];
+
+/// The file of questions in the folder of a database, unless the experiments name another.
+const LABELED: &str = "pairs.tsv";
+
+/// What the runs of a comparison are about.
+enum Subject {
+    /// The data that the experiments name.
+    Own,
+    /// A domain of Overnight.
+    Domain(String),
+    /// A database, and the name of its file of questions.
+    Database(LabeledDatabase, PathBuf),
+}
+
+impl Subject {
+    /// Returns the subjects of a comparison.
+    fn all(
+        experiments: &[(ExperimentVariant, Config)],
+        options: &ComparisonOptions<'_>,
+    ) -> Result<Vec<Subject>, ComparisonError> {
+        let Some(folder) = options.databases else {
+            return Ok(match options.domains {
+                [] => vec![Subject::Own],
+                domains => domains.iter().cloned().map(Subject::Domain).collect(),
+            });
+        };
+        let labeled = experiments.iter().map(|(_, config)| &config.data.labeled);
+        let labeled = labeled.into_iter().find(|labeled| !labeled.as_os_str().is_empty());
+        let labeled = labeled.cloned().unwrap_or_else(|| PathBuf::from(LABELED));
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let found = LabeledDatabase::find(&[folder], &labeled).map_err(ComparisonError::Databases)?;
+        Ok(found.into_iter().map(|database| Subject::Database(database, labeled.clone())).collect())
+    }
+
+    /// Returns the name of a database.
+    fn name(&self) -> Option<String> {
+        match self {
+            Subject::Database(database, _) => Some(database.name.clone()),
+            Subject::Own | Subject::Domain(_) => None,
+        }
+    }
+
+    /// Returns whether a comparison goes on without this subject after an error.
+    fn is_left_out(&self, error: &ComparisonError) -> bool {
+        let too_few = match error {
+            ComparisonError::TooFew { .. } => true,
+            ComparisonError::Task { source, .. } => matches!(source, TaskError::TooFewExamples { .. }),
+            _ => false,
+        };
+        too_few && matches!(self, Subject::Database(..))
+    }
+
+    /// Makes settings those of this subject.
+    fn set(&self, data: &mut DataConfig) {
+        match self {
+            Subject::Own => {}
+            Subject::Domain(domain) => domain.clone_into(&mut data.domain),
+            Subject::Database(database, labeled) => {
+                data.dataset = Dataset::Database;
+                database.folder().clone_into(&mut data.folder);
+                data.database = database.location();
+                labeled.clone_into(&mut data.labeled);
+            }
+        }
+    }
+
+    /// Returns the keys and values of these settings.
+    fn settings(&self, data: &DataConfig) -> Result<Vec<(String, String)>, ComparisonError> {
+        let text = |path: &Path| {
+            let text = path.to_str().ok_or_else(|| ComparisonError::Path(path.to_owned()))?;
+            Ok(format!("{text:?}"))
+        };
+        let settings = match self {
+            Subject::Own => vec![],
+            Subject::Domain(domain) => vec![("data.domain", domain.clone())],
+            Subject::Database(..) => vec![
+                ("data.dataset", "database".to_owned()),
+                ("data.folder", text(&data.folder)?),
+                ("data.database", format!("{:?}", data.database)),
+                ("data.labeled", text(&data.labeled)?),
+            ],
+        };
+        Ok(settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+}
+
+/// Returns the short name of a domain or database, and the runs of each experiment on it, by seed.
+fn runs_of_subject(
     experiments: &[(ExperimentVariant, Config)],
-    domain: &str,
+    subject: &Subject,
     options: &ComparisonOptions<'_>,
 ) -> Result<(String, Vec<Vec<PlannedRun>>), ComparisonError> {
     let mut name = String::new();
@@ -344,9 +456,7 @@ fn runs_of_domain(
     for (variant, config) in experiments {
         let in_experiment = |source| ComparisonError::Task { experiment: variant.name.clone(), source };
         let mut config = config.clone();
-        if !options.domains.is_empty() {
-            domain.clone_into(&mut config.data.domain);
-        }
+        subject.set(&mut config.data);
         // Any number but 0, so that no test file is read.
         config.data.held_out = held_out.unwrap_or(1);
         config.data.held_out_from = options.from;
@@ -354,7 +464,8 @@ fn runs_of_domain(
         // The first experiment decides how many questions are held out. The others must hold out the same ones.
         if first.is_none() {
             config.data.short_name().clone_into(&mut name);
-            held_out = Some(held_out_questions(&config.data, examples.train.len(), options)?);
+            let count = examples.train.len();
+            held_out = Some(held_out_questions(&config.data, count, options)?);
         }
         config.data.held_out = held_out.unwrap_or(1);
         let (mut runs, mut questions) = (Vec::new(), Vec::new());
@@ -362,9 +473,13 @@ fn runs_of_domain(
             let mut config = config.clone();
             config.train.seed = seed as u64;
             config.data.fold = if has_folds(options) { seed } else { 0 };
-            let division = Division::new(&config.data, examples.clone());
+            let division = match config.base.is_given() {
+                true => Division::without_need_of_labels(&config.data, examples.clone()),
+                false => Division::new(&config.data, examples.clone()),
+            };
             questions.push(division.map_err(in_experiment)?.evaluated);
-            runs.push(PlannedRun { cell: cell(variant, &config, options), config });
+            let of_subject = subject.settings(&config.data)?;
+            runs.push(PlannedRun { cell: cell(variant, &config, of_subject, options), config });
         }
         match &first {
             None => first = Some((&variant.name, questions)),
@@ -398,8 +513,8 @@ fn held_out_questions(
         HeldOut::Labeled => (
             labeled,
             "labeled questions, of which one must be left to train on",
-            labeled - 1,
-            (labeled / 4).min((labeled - 1) / folds).min(MOST_HELD_OUT),
+            labeled.saturating_sub(1),
+            (labeled / 4).min(labeled.saturating_sub(1) / folds).min(MOST_HELD_OUT),
             "lower --seeds or --held-out, or raise data.fraction",
         ),
         HeldOut::Rest | HeldOut::Transductive => (
@@ -426,14 +541,17 @@ fn held_out_questions(
 }
 
 /// Returns the cell of a run with some settings.
-fn cell(variant: &ExperimentVariant, config: &Config, options: &ComparisonOptions<'_>) -> Cell {
+fn cell(
+    variant: &ExperimentVariant,
+    config: &Config,
+    of_subject: Vec<(String, String)>,
+    options: &ComparisonOptions<'_>,
+) -> Cell {
     let common = options.settings.iter().filter_map(|setting| setting.split_once('='));
     let common = common.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
     let mut settings: Vec<(String, String)> = common.chain(variant.settings.iter().cloned()).collect();
+    settings.extend(of_subject);
     let data = &config.data;
-    if !options.domains.is_empty() {
-        settings.push(("data.domain".to_owned(), data.domain.clone()));
-    }
     for (key, value) in [
         ("train.seed", config.train.seed.to_string()),
         ("data.held_out", data.held_out.to_string()),
@@ -468,6 +586,10 @@ impl PlannedRun {
         let mut config = self.config.clone();
         if config.eval.prefer == Reward::Auto {
             config.eval.prefer = recorded.eval.prefer;
+        }
+        if config.base.is_given() && config.data.label_count == Some(0) {
+            // Without labels there is no noisy channel.
+            config.eval.noisy_channel = recorded.eval.noisy_channel;
         }
         config
     }
@@ -523,7 +645,8 @@ mod tests {
     fn the_number_of_held_out_questions_follows_from_the_examples() {
         let held_out = |fraction, examples, seeds, held_out, from| {
             let data = DataConfig { fraction, ..DataConfig::default() };
-            let options = ComparisonOptions { settings: &[], domains: &[], seeds, held_out, from };
+            let options =
+                ComparisonOptions { settings: &[], domains: &[], databases: None, seeds, held_out, from };
             held_out_questions(&data, examples, &options).map_err(|error| error.to_string())
         };
         use HeldOut::{Labeled, Rest, Transductive};

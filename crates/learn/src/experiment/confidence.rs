@@ -1,4 +1,4 @@
-//! Fitting the confidence of a run on labels that its parser did not train on.
+//! Fitting the confidence of a run, and the penalties of its candidates, on labels that its parser did not train on.
 //!
 //! The run's own parser has seen all labels, so its answers to them say nothing. `eval.confidence_folds` other parsers are trained, each on
 //! the labels without one fold and for half of the steps, and asked the questions of their fold. They know fewer labels than the run's
@@ -10,12 +10,31 @@ use super::members::labels_only;
 use super::observer::Observer;
 use crate::hyperparameters::FEWEST_CALIBRATION_LABELS;
 use crate::inference::{
-    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, Reranked, Scope, answer_features,
+    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, JudgedCandidate, Reranked, Scope,
+    answer_features, fit_penalties, judged_candidates,
 };
 use crate::task::{LabeledExample, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::Trainer;
 use xpr_parser::{Model, Question};
+
+/// A parser that was trained on the labels without one fold.
+struct Fold {
+    model: Model,
+    /// The noisy channel of the same labels.
+    channel: NoisyChannel,
+    /// The scope of the same labels, and the penalties once they are fitted.
+    record: ConfidenceRecord,
+    /// The labels of the fold.
+    held_out: Vec<TestExample>,
+}
+
+impl Fold {
+    /// Returns the parser without penalties.
+    fn parser<'f>(&'f self, experiment: &'f Experiment) -> Reranked<'f> {
+        Reranked::new(experiment.task(), &self.model, Some(self.channel.clone()), &experiment.config().eval)
+    }
+}
 
 /// The number of steps of the parsers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,47 +64,60 @@ impl Experiment {
     /// Returns the number of parsers that are trained to fit the confidence; 0 if there are too few labels.
     fn confidence_folds(&self) -> usize {
         let config = &self.config().eval;
-        let is_fitted = config.votes
+        let is_fitted = (config.votes || config.penalties)
             && config.confidence_folds > 1
             && self.train_examples().len() >= FEWEST_CALIBRATION_LABELS;
         if is_fitted { config.confidence_folds } else { 0 }
     }
 
-    /// Returns what the run records to estimate confidence. Trains the parsers of the folds, if there are enough labels.
+    /// Returns what the run records to rank candidates and to estimate confidence. Trains the parsers of the folds, if there are enough
+    /// labels.
     pub(super) fn fit_confidence(
         &self,
         observer: &mut dyn Observer,
     ) -> Result<ConfidenceRecord, ExperimentError> {
+        let config = &self.config().eval;
+        let prior = self.confidence_of_other_databases();
+        let mut folds = self.train_folds(observer);
+        let mut penalties = prior.penalties;
+        if config.penalties {
+            let mut judged = Vec::new();
+            for fold in &folds {
+                judged.extend(judged_candidates(&fold.parser(self), self.task(), &fold.held_out, config)?);
+            }
+            penalties = fit_penalties(penalties, &judged);
+        }
+        let mut answers = Vec::new();
+        for fold in &mut folds {
+            fold.record.penalties = penalties;
+            fold.model.set_penalties(fold.record.search_penalties(config));
+            let parser = fold.parser(self).with_penalties(penalties, config);
+            let estimator = ConfidenceEstimator::new(self.task(), &fold.record, fold.channel.clone());
+            answers.extend(answer_features(&parser, &estimator, self.task(), &fold.held_out, config)?);
+        }
+        let model = ConfidenceModel::fit(&prior.model, &answers);
+        Ok(ConfidenceRecord { model, scope: self.scope(), penalties })
+    }
+
+    /// Trains a parser on the labels without each fold.
+    fn train_folds(&self, observer: &mut dyn Observer) -> Vec<Fold> {
         let labels = self.train_examples();
         let folds = self.confidence_folds();
-        let mut answers = Vec::new();
+        let mut trained = Vec::new();
         for fold in 0..folds {
             observer.fold(fold + 1, folds);
             let (held_out, rest): (Vec<_>, Vec<_>) =
                 labels.iter().cloned().enumerate().partition(|(index, _)| index % folds == fold);
-            let without_index = |examples: Vec<(usize, LabeledExample)>| {
-                examples.into_iter().map(|(_, example)| example).collect::<Vec<LabeledExample>>()
-            };
-            answers.extend(self.answers_of_fold(&without_index(held_out), &without_index(rest), observer)?);
+            let held_out = held_out.iter().map(|(_, example)| self.as_test(example)).collect();
+            let rest: Vec<LabeledExample> = rest.into_iter().map(|(_, example)| example).collect();
+            trained.push(Fold {
+                model: self.train_fold(&rest, observer),
+                channel: NoisyChannel::learn(self.task(), &rest, self.questions_with(&rest)),
+                record: ConfidenceRecord { scope: self.scope_of(&rest), ..ConfidenceRecord::default() },
+                held_out,
+            });
         }
-        Ok(ConfidenceRecord { model: ConfidenceModel::fit(&answers), scope: self.scope() })
-    }
-
-    /// Trains a parser on some labels, and returns the features of its answers to others, and which of them are right.
-    fn answers_of_fold(
-        &self,
-        held_out: &[LabeledExample],
-        labels: &[LabeledExample],
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
-        let model = self.train_fold(labels, observer);
-        let channel = NoisyChannel::learn(self.task(), labels, self.questions_with(labels));
-        let record = ConfidenceRecord { scope: self.scope_of(labels), ..ConfidenceRecord::default() };
-        let config = &self.config().eval;
-        let parser = Reranked::new(self.task(), &model, Some(channel.clone()), config);
-        let estimator = ConfidenceEstimator::new(self.task(), &record, channel);
-        let test: Vec<TestExample> = held_out.iter().map(|example| self.as_test(example)).collect();
-        Ok(answer_features(&parser, &estimator, self.task(), &test, config)?)
+        trained
     }
 
     fn train_fold(&self, labels: &[LabeledExample], observer: &mut dyn Observer) -> Model {
@@ -128,17 +160,28 @@ impl Experiment {
         self.scope_of(self.train_examples())
     }
 
-    /// Returns the features of a parser's answers to the test questions, and which of them are right.
+    /// Returns the features of a parser's answers to the test questions, and which of them are right; and the candidates of each question.
     ///
     /// # Errors
     /// If the data cannot be opened.
-    pub fn test_features(&self, model: &Model) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+    pub fn test_answers(&self, model: &Model) -> Result<TestAnswers, ExperimentError> {
         let channel = self.noisy_channel();
-        let labels = self.train_examples();
-        let record = ConfidenceRecord { scope: self.scope_of(labels), ..ConfidenceRecord::default() };
+        let record = ConfidenceRecord { scope: self.scope(), ..ConfidenceRecord::default() };
         let config = &self.config().eval;
         let parser = Reranked::new(self.task(), model, Some(channel.clone()), config);
         let estimator = ConfidenceEstimator::new(self.task(), &record, channel);
-        Ok(answer_features(&parser, &estimator, self.task(), self.test_examples(), config)?)
+        Ok(TestAnswers {
+            features: answer_features(&parser, &estimator, self.task(), self.test_examples(), config)?,
+            candidates: judged_candidates(&parser, self.task(), self.test_examples(), config)?,
+        })
     }
+}
+
+/// How a parser answers test questions.
+#[derive(Clone, Debug)]
+pub struct TestAnswers {
+    /// The features of each answer, and whether it is right.
+    pub features: Vec<(AnswerFeatures, bool)>,
+    /// The candidates of each question, without penalties.
+    pub candidates: Vec<Vec<JudgedCandidate>>,
 }

@@ -34,8 +34,9 @@ impl DataRecord {
     /// Returns the record of the files that the settings name.
     fn of_files(config: &Config, examples: &Examples, vectors: &mut VectorFiles) -> Result<Self, DataError> {
         let pairs = |examples: &[Example]| fingerprint(examples.iter().flat_map(texts));
+        let train = examples.canonical.iter().chain(&examples.train);
         Ok(DataRecord {
-            examples: pairs(&examples.train),
+            examples: fingerprint(train.flat_map(texts)),
             unlabeled: fingerprint(examples.bare.iter().map(String::as_str)),
             test: pairs(&examples.test),
             vectors: match config.base.is_given() {

@@ -3,6 +3,7 @@
 use super::base::Base;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
+use crate::inference::ConfidenceRecord;
 use crate::objectives::{self, Objective};
 use crate::reward::{Judge, RewardPolicy, Success};
 use crate::task::dataset::{Examples, open_world};
@@ -59,6 +60,7 @@ impl Experiment {
         }
         let base = config.base.is_given().then(|| Base::open(&config.base.folder)).transpose()?;
         if let Some(base) = &base {
+            base.check_labels(&config.data)?;
             config.model = base.config.model.clone();
             config.data.embeddings = PathBuf::new();
         }
@@ -206,6 +208,11 @@ impl Experiment {
     /// Keeps the members of the ensemble in a folder that several runs share.
     pub fn with_members(self, folder: Option<PathBuf>) -> Self {
         Experiment { members: folder, ..self }
+    }
+
+    /// Returns how confidence is estimated without labels: as the base does or, without a base, by what is known from other databases.
+    pub(super) fn confidence_of_other_databases(&self) -> ConfidenceRecord {
+        self.base.as_ref().map_or_else(ConfidenceRecord::of_other_databases, Base::confidence)
     }
 
     /// Returns the record of the data.

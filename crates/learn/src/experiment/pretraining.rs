@@ -52,7 +52,7 @@ impl Pretraining {
         mut config: PretrainConfig,
         watch: &mut (dyn FnMut(usize, usize) + Send),
     ) -> Result<Self, ExperimentError> {
-        let databases = LabeledDatabase::find(&config.data.folders, &config.data.labeled)?;
+        let databases = LabeledDatabase::of_settings(&config.data)?;
         let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
         let (train, tested) = (with_examples(train)?, with_examples(held_out.clone())?);
         let data = DataRecord::of_databases(named(&train), named(&tested), &config.data.embeddings)?;
@@ -143,8 +143,8 @@ impl Pretraining {
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
-        let model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
-        let evaluation = self.evaluate(folder, &model)?;
+        let mut model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
+        let evaluation = self.evaluate(folder, &mut model)?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
@@ -175,10 +175,14 @@ impl Pretraining {
         frozen
     }
 
-    /// Evaluates a model on the databases that are held out, and records the predictions and, last, the evaluation.
-    fn evaluate(&self, folder: &RunFolder, model: &Model) -> Result<Evaluation, ExperimentError> {
-        let held_out =
-            ZeroShotEvaluation::of_model(model, &self.vocabulary, &self.held_out, &self.config.eval)?;
+    /// Evaluates a model on the databases that are held out, and records how confidence is estimated, the predictions and, last, the
+    /// evaluation.
+    fn evaluate(&self, folder: &RunFolder, model: &mut Model) -> Result<Evaluation, ExperimentError> {
+        let (held_out, confidence) =
+            ZeroShotEvaluation::fit(model, &self.vocabulary, &self.held_out, &self.config.eval)?;
+        if let Some(confidence) = &confidence {
+            folder.write_json(RunFile::Confidence, confidence)?;
+        }
         let evaluation = held_out.over_questions();
         folder.write_json(RunFile::Databases, &[self.databases.as_slice(), &held_out.databases].concat())?;
         folder.write_json_lines(RunFile::Predictions, &held_out.predictions)?;

@@ -41,7 +41,7 @@ impl Experiment {
             }
         }
         let observer = &mut RecordedProgress::new(folder, observer);
-        let model = match (self.objective(), self.shared_members()) {
+        let mut model = match (self.objective(), self.shared_members()) {
             (None, Some(members)) => self.train_shared(members, folder, observer)?,
             (Some(_), _) if self.config().learn.ensemble > 0 => self.train_student(folder, observer)?,
             _ => {
@@ -50,10 +50,12 @@ impl Experiment {
                 self.train(self.trainer(), teacher, self.config(), folder, observer)?
             }
         };
-        let confidence = match self.config().eval.votes {
+        let config = &self.config().eval;
+        let confidence = match config.votes || config.penalties {
             true => Some(self.fit_confidence(observer)?),
             false => None,
         };
+        model.set_penalties(confidence.as_ref().and_then(|record| record.search_penalties(config)));
         let evaluation = self.evaluate(folder, &model, confidence.as_ref())?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
@@ -120,9 +122,13 @@ impl Experiment {
         if let Some(confidence) = confidence {
             folder.write_json(RunFile::Confidence, confidence)?;
         }
-        let estimator =
-            confidence.map(|record| ConfidenceEstimator::new(self.task(), record, channel.clone()));
-        let parser = Reranked::new(self.task(), model, Some(channel), config);
+        let estimator = confidence
+            .filter(|_| config.votes)
+            .map(|record| ConfidenceEstimator::new(self.task(), record, channel.clone()));
+        let mut parser = Reranked::new(self.task(), model, Some(channel), config);
+        if let Some(record) = confidence {
+            parser = parser.with_penalties(record.penalties, config);
+        }
         let parser = (&parser, estimator.as_ref());
         record_evaluation(folder, parser, (self.task(), self.test_examples()), config, |evaluation| {
             folder.write(RunFile::Card, card(self, model, evaluation).as_bytes())

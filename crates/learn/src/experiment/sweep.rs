@@ -87,6 +87,15 @@ pub struct Sweep {
 /// The largest number of cells. More than that is a mistake in the grid.
 const MOST_CELLS: usize = 10_000;
 
+/// A folder that a cell needs and that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MissingFolder {
+    /// The project folder of a database.
+    Project(PathBuf),
+    /// A pretrained parser.
+    Base(PathBuf),
+}
+
 impl Sweep {
     /// Reads a sweep, and checks the settings of every cell.
     ///
@@ -138,11 +147,13 @@ impl Cell {
         self.settings.iter().map(|(key, value)| format!("{key}={value}"))
     }
 
-    /// Returns the project folder of the cell's database, if it does not exist yet.
-    pub fn missing_data(&self) -> Option<PathBuf> {
-        let data = self.config().ok()?.data;
-        let is_missing = data.dataset == Dataset::Database && !data.folder.join(&data.labeled).is_file();
-        is_missing.then_some(data.folder)
+    /// Returns the project folder of the cell's database or the folder of its base, if it does not exist yet.
+    pub fn missing_folder(&self) -> Option<MissingFolder> {
+        let Config { data, base, .. } = self.config().ok()?;
+        if data.dataset == Dataset::Database && !data.folder.join(&data.labeled).is_file() {
+            return Some(MissingFolder::Project(data.folder));
+        }
+        (base.is_given() && !base.folder.is_dir()).then_some(MissingFolder::Base(base.folder))
     }
 
     /// Returns the cell's folder, inside that of the sweep.
@@ -269,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_project_folder_is_reported() {
+    fn a_missing_project_folder_or_base_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(
@@ -279,10 +290,14 @@ mod tests {
         .unwrap();
         fs::write(at("sweep.toml"), "[[part]]\nexperiment = \"geo.toml\"\n").unwrap();
         let cell = Sweep::read(&at("sweep.toml")).unwrap().cells.remove(0);
-        assert_eq!(cell.missing_data(), Some(at("geo")));
+        assert_eq!(cell.missing_folder(), Some(MissingFolder::Project(at("geo"))));
         fs::create_dir(at("geo")).unwrap();
         fs::write(at("geo/train.tsv"), "").unwrap();
-        assert_eq!(cell.missing_data(), None);
+        assert_eq!(cell.missing_folder(), None);
+        let part = "[[part]]\nexperiment = \"geo.toml\"\n[part.grid]\n\"base.folder\" = [\"base\"]\n";
+        fs::write(at("sweep.toml"), part).unwrap();
+        let cell = Sweep::read(&at("sweep.toml")).unwrap().cells.remove(0);
+        assert_eq!(cell.missing_folder(), Some(MissingFolder::Base(at("base"))));
     }
 
     #[test]

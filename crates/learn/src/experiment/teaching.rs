@@ -71,7 +71,7 @@ impl TrainedRun {
         let mut examples = Examples::read(&config.data)?;
         let known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
         let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
-            let parser = Reranked::new(&task, model, Some(known.channel.clone()), &config.eval);
+            let parser = reranked(&task, model, &known.channel, &config.eval, confidence.as_ref());
             right_answers(&parser, &task, examples, &config.eval)
         };
         let before = right(&model, &known.judged)?;
@@ -102,13 +102,14 @@ impl TrainedRun {
         }
         taught.write(RunFile::Model, &write_model(model.parameters()))?;
         taught.write_json(RunFile::NoisyChannel, &known.channel)?;
-        let record = confidence.map(|record| ConfidenceRecord { scope: known.scope(&task), ..record });
+        let record =
+            confidence.clone().map(|record| ConfidenceRecord { scope: known.scope(&task), ..record });
         if let Some(record) = &record {
             taught.write_json(RunFile::Confidence, record)?;
         }
-        let estimator =
-            record.as_ref().map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
-        let parser = Reranked::new(&task, &model, Some(known.channel.clone()), &config.eval);
+        let estimator = (record.as_ref().filter(|_| config.eval.votes))
+            .map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
+        let parser = reranked(&task, &model, &known.channel, &config.eval, record.as_ref());
         let parser = (&parser, estimator.as_ref());
         record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |_| Ok(()))?;
 
@@ -180,6 +181,21 @@ impl KnownQuestions {
     fn scope(&self, task: &Task) -> Scope {
         let labeled = self.labels.iter().map(|example| (example.utterance.as_str(), &example.question));
         Scope::new(task, labeled, self.asked.iter())
+    }
+}
+
+/// Returns a parser whose candidates are ranked as the run ranks them.
+fn reranked<'m>(
+    task: &'m Task,
+    model: &'m Model,
+    channel: &NoisyChannel,
+    config: &EvalConfig,
+    record: Option<&ConfidenceRecord>,
+) -> Reranked<'m> {
+    let parser = Reranked::new(task, model, Some(channel.clone()), config);
+    match record {
+        Some(record) => parser.with_penalties(record.penalties, config),
+        None => parser,
     }
 }
 

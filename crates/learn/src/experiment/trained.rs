@@ -94,7 +94,8 @@ impl TrainedRun {
         checkpoint::read_model(&content, model.parameters_mut())
             .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
         let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
-        let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
+        let confidence: Option<ConfidenceRecord> = read_optional(&run, RunFile::Confidence, manifest)?;
+        model.set_penalties(confidence.as_ref().and_then(|record| record.search_penalties(&config.eval)));
         let mut notes = notes(&run, manifest, &config, channel.is_some())?;
         notes.extend_from_slice(task.world().notes());
         Ok(TrainedRun { folder: run, config, task, model, notes, channel, confidence })
@@ -102,7 +103,11 @@ impl TrainedRun {
 
     /// Returns the parser: the model and, if the run has one, its noisy channel.
     pub fn parser(&self) -> Reranked<'_> {
-        Reranked::new(&self.task, &self.model, self.channel.clone(), &self.config.eval)
+        let parser = Reranked::new(&self.task, &self.model, self.channel.clone(), &self.config.eval);
+        match &self.confidence {
+            Some(record) => parser.with_penalties(record.penalties, &self.config.eval),
+            None => parser,
+        }
     }
 
     /// Returns the chooser of answers, as the settings say.
@@ -113,7 +118,7 @@ impl TrainedRun {
         AnswerChooser::from_config(&self.task, &self.config.eval)
     }
 
-    /// Returns what the run recorded to estimate confidence, if it counts votes.
+    /// Returns what the run recorded to estimate confidence, if it counts votes or penalises candidates.
     pub fn confidence(&self) -> Option<&ConfidenceRecord> {
         self.confidence.as_ref()
     }
@@ -187,7 +192,7 @@ impl TrainedRun {
 }
 
 /// Reads a file that not every run has.
-fn read_optional<T: DeserializeOwned>(
+pub(super) fn read_optional<T: DeserializeOwned>(
     run: &RunFolder,
     file: RunFile,
     manifest: Option<&Manifest>,

@@ -2,13 +2,17 @@
 
 use super::base::Base;
 use super::error::ExperimentError;
-use crate::inference::evaluate;
+use crate::inference::{
+    AnswerFeatures, ConfidenceEstimator, ConfidenceModel, ConfidenceRecord, Reranked, Scope, answer_features,
+    evaluate, evaluate_with_confidence, fit_penalties, judged_candidates,
+};
 use crate::task::databases::LabeledDatabase;
 use crate::task::{Task, TestExample};
+use crate::teacher::NoisyChannel;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use xpr_parser::{Model, Vocabulary};
-use xpr_run::{EvalConfig, Evaluation, Prediction};
+use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,57 +36,139 @@ pub struct ZeroShotEvaluation {
     pub databases: Vec<DatabaseRecord>,
     /// The answers to the questions of all databases.
     pub predictions: Vec<Prediction>,
+    /// The confidence below which an answer is not sure.
+    threshold: f64,
+}
+
+/// A database whose questions are asked without labels, and compared with them.
+struct Stranger<'d> {
+    database: &'d LabeledDatabase,
+    task: Task,
+    test: Vec<TestExample>,
+}
+
+impl<'d> Stranger<'d> {
+    fn open(database: &'d LabeledDatabase, vocabulary: &Vocabulary) -> Result<Self, ExperimentError> {
+        let task = database.open_without_labels(vocabulary)?;
+        let test = task.test(&database.examples()?, &|| {})?;
+        Ok(Stranger { database, task, test })
+    }
+
+    /// Returns how the confidence of a parser without labels is estimated.
+    fn record(&self, record: &ConfidenceRecord) -> ConfidenceRecord {
+        let scope = Scope::new(&self.task, std::iter::empty(), std::iter::empty());
+        ConfidenceRecord { scope, ..record.clone() }
+    }
+
+    /// Returns the noisy channel of no labels.
+    fn channel(&self) -> NoisyChannel {
+        NoisyChannel::learn(&self.task, &[], std::iter::empty())
+    }
+
+    /// Returns the features of the answers, and which of them are right.
+    fn answers(
+        &self,
+        model: &Model,
+        record: &ConfidenceRecord,
+        config: &EvalConfig,
+    ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
+        let record = self.record(record);
+        let parser = Reranked::new(&self.task, model, None, config).with_penalties(record.penalties, config);
+        let estimator = ConfidenceEstimator::new(&self.task, &record, self.channel());
+        Ok(answer_features(&parser, &estimator, &self.task, &self.test, config)?)
+    }
 }
 
 impl ZeroShotEvaluation {
-    /// Evaluates the base in a folder on all databases in another folder. `beam` is the beam size, if it is not that of the
-    /// base's settings.
+    /// Evaluates the base in a folder on all databases in another folder, with other settings of `eval` such as `eval.votes=false`.
     ///
     /// # Errors
-    /// If the base or a database cannot be read.
-    pub fn of_base(base: &Path, databases: &Path, beam: Option<usize>) -> Result<Self, ExperimentError> {
-        let base = Base::open(base)?;
+    /// If the base or a database cannot be read, or a setting is not one of `eval`.
+    pub fn of_base(base: &Path, databases: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
+        let base = Base::open_with(base, settings)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
         let vocabulary = base.own_vocabulary();
-        let mut config = base.config.eval.clone();
-        config.beam = beam.unwrap_or(config.beam);
+        let config = &without_channel(&base.config.eval);
+        let record = base.confidence();
         let mut evaluation = ZeroShotEvaluation::default();
         let mut model = None;
         for database in databases {
-            let task = database.open(&vocabulary)?;
+            let stranger = Stranger::open(&database, &vocabulary)?;
             let model = match &mut model {
                 Some(model) => model,
-                none => none.insert(base.model(&task)?),
+                none => none.insert(base.model(&stranger.task)?),
             };
-            evaluation.add(model, &database, &task, &config)?;
+            model.set_penalties(record.search_penalties(config));
+            evaluation.add(model, &stranger, &record, config)?;
         }
+        evaluation.threshold = record.model.threshold;
         Ok(evaluation)
     }
 
-    /// Evaluates a model on some databases. They are opened one at a time.
-    pub(super) fn of_model(
-        model: &Model,
+    /// Fits the penalties of candidates and the confidence of answers on some databases, and evaluates a model on them. Databases are
+    /// opened one at a time. The confidence of an answer that is recorded here is fitted on the other databases; the record that is returned,
+    /// on all.
+    pub(super) fn fit(
+        model: &mut Model,
         vocabulary: &Vocabulary,
         databases: &[LabeledDatabase],
         config: &EvalConfig,
-    ) -> Result<Self, ExperimentError> {
-        let mut evaluation = ZeroShotEvaluation::default();
-        for database in databases {
-            evaluation.add(model, database, &database.open(vocabulary)?, config)?;
+    ) -> Result<(Self, Option<ConfidenceRecord>), ExperimentError> {
+        let config = &without_channel(config);
+        let mut record = ConfidenceRecord::of_other_databases();
+        if config.penalties {
+            let mut judged = Vec::new();
+            for database in databases {
+                let Stranger { task, test, .. } = &Stranger::open(database, vocabulary)?;
+                judged.extend(judged_candidates(
+                    &Reranked::new(task, model, None, config),
+                    task,
+                    test,
+                    config,
+                )?);
+            }
+            record.penalties = fit_penalties(record.penalties, &judged);
+            model.set_penalties(record.search_penalties(config));
         }
-        Ok(evaluation)
+        let mut answers: Vec<Vec<(AnswerFeatures, bool)>> = Vec::new();
+        for database in databases.iter().filter(|_| config.votes) {
+            let stranger = Stranger::open(database, vocabulary)?;
+            answers.push(stranger.answers(model, &record, config)?);
+        }
+        let without = |left_out: Option<usize>| {
+            let others = answers.iter().enumerate().filter(|(index, _)| Some(*index) != left_out);
+            let answers: Vec<_> = others.flat_map(|(_, answers)| answers.iter().copied()).collect();
+            let model = ConfidenceModel::fit(&record.model, &answers);
+            ConfidenceRecord { model, ..record.clone() }
+        };
+        let mut evaluation = ZeroShotEvaluation::default();
+        for (index, database) in databases.iter().enumerate() {
+            evaluation.add(model, &Stranger::open(database, vocabulary)?, &without(Some(index)), config)?;
+        }
+        let record = without(None);
+        evaluation.threshold = record.model.threshold;
+        let is_recorded = (config.votes || config.penalties) && !databases.is_empty();
+        Ok((evaluation, is_recorded.then_some(record)))
     }
 
     fn add(
         &mut self,
         model: &Model,
-        database: &LabeledDatabase,
-        task: &Task,
+        stranger: &Stranger<'_>,
+        record: &ConfidenceRecord,
         config: &EvalConfig,
     ) -> Result<(), ExperimentError> {
-        let test: Vec<TestExample> = task.test(&database.examples()?, &|| {})?;
-        let (evaluation, predictions) = evaluate(model, task, &test, config)?;
+        let Stranger { database, task, test } = stranger;
+        let record = stranger.record(record);
+        let parser = Reranked::new(task, model, None, config).with_penalties(record.penalties, config);
+        let (evaluation, predictions) = match config.votes {
+            true => {
+                let estimator = ConfidenceEstimator::new(task, &record, stranger.channel());
+                evaluate_with_confidence(&parser, &estimator, task, test, config)?
+            }
+            false => evaluate(&parser, task, test, config)?,
+        };
         task.check_unchanged()?;
         self.predictions.extend(predictions);
         self.databases.push(DatabaseRecord {
@@ -110,7 +196,19 @@ impl ZeroShotEvaluation {
             exact: share(|evaluation| evaluation.exact),
             in_beam: share(|evaluation| evaluation.in_beam),
             executable: share(|evaluation| evaluation.executable),
-            confidence: None,
+            confidence: self.confidence_figures(),
         }
     }
+
+    /// Returns how well confidence tells right answers from wrong ones, if it was estimated.
+    fn confidence_figures(&self) -> Option<ConfidenceFigures> {
+        let judged: Option<Vec<(f64, bool)>> =
+            self.predictions.iter().map(|answer| Some((answer.confidence?, answer.correct))).collect();
+        ConfidenceFigures::measure(judged?, self.threshold)
+    }
+}
+
+/// Returns the settings of answers that are not re-ranked: a noisy channel is learned from labels.
+fn without_channel(config: &EvalConfig) -> EvalConfig {
+    EvalConfig { noisy_channel: 0.0, ..config.clone() }
 }

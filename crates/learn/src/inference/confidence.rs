@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// The steps of Newton's method by which the weights are fitted. It converges in about five.
 const NEWTON_STEPS: usize = 30;
+/// The number of times that a step of Newton's method is halved before the fit ends.
+const HALVINGS: i32 = 12;
 /// The threshold without labels to choose it by: an answer is given if it is rather right than wrong.
 const DEFAULT_THRESHOLD: f64 = 0.5;
 
@@ -37,12 +39,12 @@ impl Default for ConfidenceModel {
 }
 
 impl ConfidenceModel {
-    /// Fits the weights to answers that are right or wrong. With too few of them, returns the default.
-    pub fn fit(answers: &[(AnswerFeatures, bool)]) -> Self {
+    /// Fits the weights to answers that are right or wrong, starting from a model of other databases. With too few answers, returns that model.
+    pub fn fit(prior: &ConfidenceModel, answers: &[(AnswerFeatures, bool)]) -> Self {
         if answers.len() < FEWEST_CALIBRATION_LABELS {
-            return ConfidenceModel::default();
+            return ConfidenceModel { labels: 0, ..prior.clone() };
         }
-        let weights = fit_weights(CONFIDENCE_PRIOR, CONFIDENCE_STRENGTH, answers);
+        let weights = fit_weights(prior.weights, CONFIDENCE_STRENGTH, answers);
         let model = ConfidenceModel { weights, threshold: DEFAULT_THRESHOLD, labels: answers.len() };
         let confidences: Vec<(f64, bool)> =
             answers.iter().map(|(features, right)| (model.probability(features), *right)).collect();
@@ -67,30 +69,64 @@ pub fn fit_weights(
     answers: &[(AnswerFeatures, bool)],
 ) -> [f64; FEATURES] {
     let mut weights = prior;
+    let mut loss = penalised_loss(&weights, &prior, strength, answers);
     for _ in 0..NEWTON_STEPS {
-        let mut gradient = [0.0; FEATURES];
-        let mut hessian = [[0.0; FEATURES]; FEATURES];
-        for i in 0..FEATURES {
-            gradient[i] = strength * (weights[i] - prior[i]);
-            hessian[i][i] = strength;
-        }
-        for (AnswerFeatures(features), right) in answers {
-            let probability = logistic(dot(&weights, features));
-            let error = probability - f64::from(u8::from(*right));
-            let curvature = probability * (1.0 - probability);
-            for i in 0..FEATURES {
-                gradient[i] += error * features[i];
-                for j in 0..FEATURES {
-                    hessian[i][j] += curvature * features[i] * features[j];
-                }
-            }
-        }
-        let step = solve(hessian, gradient);
-        for (weight, step) in weights.iter_mut().zip(step) {
-            *weight -= step;
-        }
+        let step = newton_step(&weights, &prior, strength, answers);
+        // Far from the optimum a whole step can go too far.
+        let shorter = (0..HALVINGS).map(|halvings| 0.5f64.powi(halvings)).find_map(|length| {
+            let mut moved = weights;
+            moved.iter_mut().zip(step).for_each(|(weight, step)| *weight -= length * step);
+            let lower = penalised_loss(&moved, &prior, strength, answers);
+            (lower < loss).then_some((moved, lower))
+        });
+        let Some((moved, lower)) = shorter else { break };
+        (weights, loss) = (moved, lower);
     }
     weights
+}
+
+/// Returns the negative log-likelihood, plus `strength / 2` times the squared distance from `prior`.
+fn penalised_loss(
+    weights: &[f64; FEATURES],
+    prior: &[f64; FEATURES],
+    strength: f64,
+    answers: &[(AnswerFeatures, bool)],
+) -> f64 {
+    let distance: f64 = weights.iter().zip(prior).map(|(weight, prior)| (weight - prior).powi(2)).sum();
+    let loss = |(AnswerFeatures(features), right): &(AnswerFeatures, bool)| {
+        let log_odds = dot(weights, features);
+        // log(1 + exp(−x)) without overflow.
+        let x = if *right { log_odds } else { -log_odds };
+        (-x.abs()).exp().ln_1p() + (-x).max(0.0)
+    };
+    answers.iter().map(loss).sum::<f64>() + strength / 2.0 * distance
+}
+
+/// Returns the step of Newton's method, to be subtracted.
+fn newton_step(
+    weights: &[f64; FEATURES],
+    prior: &[f64; FEATURES],
+    strength: f64,
+    answers: &[(AnswerFeatures, bool)],
+) -> [f64; FEATURES] {
+    let mut gradient = [0.0; FEATURES];
+    let mut hessian = [[0.0; FEATURES]; FEATURES];
+    for i in 0..FEATURES {
+        gradient[i] = strength * (weights[i] - prior[i]);
+        hessian[i][i] = strength;
+    }
+    for (AnswerFeatures(features), right) in answers {
+        let probability = logistic(dot(weights, features));
+        let error = probability - f64::from(u8::from(*right));
+        let curvature = probability * (1.0 - probability);
+        for i in 0..FEATURES {
+            gradient[i] += error * features[i];
+            for j in 0..FEATURES {
+                hessian[i][j] += curvature * features[i] * features[j];
+            }
+        }
+    }
+    super::linear::solve(hessian, gradient)
 }
 
 /// Returns the confidence from which on answers are given, such that right answers outnumber wrong ones by most. Few labels say little
@@ -111,26 +147,6 @@ fn dot(left: &[f64; FEATURES], right: &[f64; FEATURES]) -> f64 {
 
 fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
-}
-
-/// Solves `a x = b` for a symmetric positive definite `a` by elimination.
-fn solve(mut a: [[f64; FEATURES]; FEATURES], mut b: [f64; FEATURES]) -> [f64; FEATURES] {
-    for pivot in 0..FEATURES {
-        for row in pivot + 1..FEATURES {
-            let factor = a[row][pivot] / a[pivot][pivot];
-            let above = a[pivot];
-            for (value, above) in a[row].iter_mut().zip(above).skip(pivot) {
-                *value -= factor * above;
-            }
-            b[row] -= factor * b[pivot];
-        }
-    }
-    let mut x = [0.0; FEATURES];
-    for row in (0..FEATURES).rev() {
-        let rest: f64 = (row + 1..FEATURES).map(|column| a[row][column] * x[column]).sum();
-        x[row] = (b[row] - rest) / a[row][row];
-    }
-    x
 }
 
 #[cfg(test)]
@@ -157,6 +173,18 @@ mod tests {
     }
 
     #[test]
+    fn a_prior_that_is_far_off_does_not_lead_astray() {
+        let mut prior = [0.0; FEATURES];
+        (prior[0], prior[1]) = (-30.0, 20.0);
+        let all = [answers(-1.0, 300, 60), answers(1.0, 300, 270)].concat();
+        let weights = fit_weights(prior, 1e-6, &all);
+        for (x, share) in [(-1.0, 0.2), (1.0, 0.9)] {
+            let probability = logistic(weights[0] + weights[1] * x);
+            assert!((probability - share).abs() < 1e-3, "{x}: {probability}");
+        }
+    }
+
+    #[test]
     fn few_labels_stay_near_the_weights_of_other_databases() {
         let distance = |weights: [f64; FEATURES]| {
             weights.iter().zip(CONFIDENCE_PRIOR).map(|(weight, prior)| (weight - prior).powi(2)).sum::<f64>()
@@ -165,7 +193,8 @@ mod tests {
             fit_weights(CONFIDENCE_PRIOR, CONFIDENCE_STRENGTH, &answers(1.0, count, count / 2))
         };
         assert!(distance(fitted(10)) < distance(fitted(1000)));
-        assert_eq!(ConfidenceModel::fit(&answers(1.0, 5, 5)), ConfidenceModel::default());
+        let prior = ConfidenceModel::default();
+        assert_eq!(ConfidenceModel::fit(&prior, &answers(1.0, 5, 5)), prior);
     }
 
     #[test]

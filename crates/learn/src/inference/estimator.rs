@@ -5,18 +5,44 @@ use super::confidence::ConfidenceModel;
 use super::features::{AnswerFeatures, FeatureReader};
 use super::rerank::RankedBeam;
 use super::scope::Scope;
+use crate::hyperparameters::PENALTY_PRIOR;
 use crate::task::Task;
 use crate::teacher::NoisyChannel;
 use serde::{Deserialize, Serialize};
-use xpr_parser::Question;
+use xpr_parser::{MentionPenalties, Question};
+use xpr_run::EvalConfig;
 
-/// What a run records to estimate confidence: the content of `confidence.json`.
+/// What a run records to rank candidates and to estimate confidence: the content of `confidence.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceRecord {
     /// The fitted weights.
     pub model: ConfidenceModel,
     /// The words and questions that the parser was trained with.
     pub scope: Scope,
+    /// What programs lose for values that they do not use and constants that nobody said.
+    #[serde(default)]
+    pub penalties: MentionPenalties,
+}
+
+impl ConfidenceRecord {
+    /// Returns what is known from other databases, without words.
+    pub fn of_other_databases() -> Self {
+        let [unused_number, unused_text, unsaid] = PENALTY_PRIOR;
+        let penalties = MentionPenalties { unused_number, unused_text, unsaid };
+        ConfidenceRecord { penalties, ..ConfidenceRecord::default() }
+    }
+
+    /// Returns the penalties in search, unless the settings turn them off. Search compares the parser's own probabilities, which re-ranking
+    /// flattens by a temperature before it adds the penalties.
+    pub fn search_penalties(&self, config: &EvalConfig) -> Option<MentionPenalties> {
+        let temperature = if config.noisy_channel > 0.0 { config.temperature as f32 } else { 1.0 };
+        let MentionPenalties { unused_number, unused_text, unsaid } = self.penalties;
+        config.penalties.then(|| MentionPenalties {
+            unused_number: temperature * unused_number,
+            unused_text: temperature * unused_text,
+            unsaid: temperature * unsaid,
+        })
+    }
 }
 
 /// Estimates the confidence of answers.

@@ -3,10 +3,11 @@
 use super::choose::{Answer, AnswerChooser};
 use super::estimator::ConfidenceEstimator;
 use super::features::AnswerFeatures;
+use super::penalties::JudgedCandidate;
 use super::rerank::{RankedBeam, Reranked};
 use crate::task::{Task, TaskError, TestExample};
-use xpr_parser::{Candidate, Parser, Question};
-use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction};
+use xpr_parser::{Candidate, Mentions, Parser, Question};
+use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, ExecutedCandidate, Prediction};
 
 /// The number of questions that are searched together.
 const BATCH: usize = 48;
@@ -72,6 +73,32 @@ pub fn answer_features(
         features.extend(estimator.features(question, &answer, &beam).map(|features| (features, right)));
     })?;
     Ok(features)
+}
+
+/// Returns the candidates of each question that execute.
+///
+/// # Errors
+/// If the data cannot be opened.
+pub fn judged_candidates(
+    parser: &Reranked<'_>,
+    task: &Task,
+    examples: &[TestExample],
+    config: &EvalConfig,
+) -> Result<Vec<Vec<JudgedCandidate>>, TaskError> {
+    let beams = |questions: &[&Question]| parser.beams(questions, config.beam);
+    let mut judged = Vec::new();
+    for_each_answer(&beams, task, examples, config, |example, beam, answer| {
+        let mentions = Mentions::new(&example.question);
+        let candidates = beam.candidates.iter().zip(&answer.candidates);
+        let executes = candidates.filter(|(_, executed)| executed.outcome.executes());
+        let judge = |(candidate, executed): (&Candidate, &ExecutedCandidate)| JudgedCandidate {
+            log_probability: f64::from(candidate.log_probability),
+            counts: mentions.compare(&candidate.program),
+            is_right: task.is_same_answer(&example.outcome, &executed.outcome),
+        };
+        judged.push(executes.map(judge).collect());
+    })?;
+    Ok(judged)
 }
 
 /// Calls `visit` with the answer to each question whose labeled program executes.

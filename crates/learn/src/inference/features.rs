@@ -9,7 +9,7 @@ use crate::teacher::NoisyChannel;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use xpr_lang::{Action, ItemId, Program};
-use xpr_parser::Question;
+use xpr_parser::{Mentions, Question};
 use xpr_text::{stem, tokenize};
 
 /// The number of features.
@@ -83,15 +83,15 @@ impl<'t> FeatureReader<'t> {
         // A panic elsewhere leaves the channel valid.
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         let explanation = channel.explain_words(self.task, question, program);
-        let mentions = self.mentions(question, program, &words);
+        let used_words = self.used_words(question, program);
+        let mentions = Mentions::new(question).compare(program);
         let content: Vec<usize> =
             (0..words.len()).filter(|index| scopes[*index] != WordScope::Common).collect();
         let share = |is_counted: &dyn Fn(usize) -> bool| {
             let counted = content.iter().filter(|index| is_counted(**index)).count();
             counted as f64 / content.len().max(1) as f64
         };
-        let is_unexplained =
-            |index: usize| !explanation.explained[index] && !mentions.used_words.contains(&index);
+        let is_unexplained = |index: usize| !explanation.explained[index] && !used_words.contains(&index);
         let is_operator = |index: &usize| is_operator_word(&words[*index]) && !explanation.explained[*index];
         let unexplained_operators = (0..words.len()).filter(is_operator).count();
         AnswerFeatures([
@@ -100,7 +100,7 @@ impl<'t> FeatureReader<'t> {
             probability - second,
             own_probability.max(1e-4).ln() / 4.0,
             share(&is_unexplained),
-            mentions.unused.min(3) as f64,
+            (mentions.unused_numbers + mentions.unused_texts).min(3) as f64,
             mentions.unsaid.min(3) as f64,
             share(&|index| scopes[index] == WordScope::Unknown),
             f64::from(u8::from(!finds)),
@@ -110,8 +110,8 @@ impl<'t> FeatureReader<'t> {
         ])
     }
 
-    /// Compares the values and numbers of a question with those of a program.
-    fn mentions(&self, question: &Question, program: &Program, words: &[String]) -> Mentions {
+    /// Returns the words of a question that an item of the program has.
+    fn used_words(&self, question: &Question, program: &Program) -> Vec<usize> {
         let items = self.task.environment(question).items();
         let stems = question.stems();
         let named: Vec<ItemId> = program
@@ -130,33 +130,8 @@ impl<'t> FeatureReader<'t> {
             let of_phrase = (0..stems.len()).filter(move |index| phrase.contains(&stems[*index]));
             of_phrase.filter(move |_| is_whole).collect::<Vec<usize>>()
         };
-        let used_words: Vec<usize> = named.iter().flat_map(|item| said(*item)).collect();
-        let own = (0..items.len() as u32).map(ItemId).filter(|item| question.is_own_item(*item));
-        let mut mentioned: Vec<usize> = own.flat_map(said).collect();
-        let is_number = |index: &usize| words[*index].chars().all(|c| c.is_ascii_digit());
-        mentioned.extend((0..words.len()).filter(is_number));
-        mentioned.sort_unstable();
-        mentioned.dedup();
-        // A word that is also the name of a table or column need not be a value.
-        let is_name = |index: &usize| self.scope.names(&stems[*index]) && !is_number(index);
-        let unused = mentioned.iter().filter(|index| !used_words.contains(index) && !is_name(index)).count();
-        let is_constant = |item: &&ItemId| {
-            let symbol = &items[item.index()].symbol;
-            symbol.starts_with('\'') || symbol.starts_with(|c: char| c.is_ascii_digit())
-        };
-        let unsaid = named.iter().filter(is_constant).filter(|item| said(**item).is_empty()).count();
-        Mentions { used_words, unused, unsaid }
+        named.iter().flat_map(|item| said(*item)).collect()
     }
-}
-
-/// The values and numbers of a question and of a program.
-struct Mentions {
-    /// The words of the question that an item of the program has.
-    used_words: Vec<usize>,
-    /// The number of words that are values or numbers and that no item of the program has.
-    unused: usize,
-    /// The number of constants of the program that no word of the question says.
-    unsaid: usize,
 }
 
 /// Returns the log-odds of a probability, between −8 and 8.

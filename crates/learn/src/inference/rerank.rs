@@ -1,5 +1,6 @@
 //! Re-ranking a parser's candidates with the noisy channel.
 
+use super::penalties::penalised;
 use crate::task::Task;
 use crate::teacher::NoisyChannel;
 use crate::teacher::mixture::{reranked, tempered};
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use xpr_lang::Program;
-use xpr_parser::{Candidate, Parser, Question};
+use xpr_parser::{Candidate, MentionPenalties, Parser, Question};
 use xpr_run::EvalConfig;
 
 /// A parser whose candidates are re-ranked by how well they explain the words of their questions.
@@ -18,6 +19,7 @@ pub struct Reranked<'m> {
     channel: Mutex<NoisyChannel>,
     weight: f64,
     temperature: f64,
+    penalties: Option<MentionPenalties>,
 }
 
 impl fmt::Debug for Reranked<'_> {
@@ -35,9 +37,16 @@ impl<'m> Reranked<'m> {
         channel: Option<NoisyChannel>,
         config: &EvalConfig,
     ) -> Self {
+        let temperature = config.temperature;
         let weight = if channel.is_some() { config.noisy_channel } else { 0.0 };
         let channel = Mutex::new(channel.unwrap_or_default());
-        Reranked { task, parser, channel, weight, temperature: config.temperature }
+        Reranked { task, parser, channel, weight, temperature, penalties: None }
+    }
+
+    /// Penalises candidates for values that they do not use and constants that nobody said, unless the settings turn that off.
+    #[must_use]
+    pub fn with_penalties(self, penalties: MentionPenalties, config: &EvalConfig) -> Self {
+        Reranked { penalties: config.penalties.then_some(penalties), ..self }
     }
 }
 
@@ -61,6 +70,13 @@ impl RankedBeam {
 impl Reranked<'_> {
     /// Returns the candidates of each question with the parser's own probabilities.
     pub fn beams(&self, questions: &[&Question], beam: usize) -> Vec<RankedBeam> {
+        let beams = self.reranked_beams(questions, beam);
+        let Some(penalties) = &self.penalties else { return beams };
+        questions.iter().zip(beams).map(|(question, beam)| penalised(beam, question, penalties)).collect()
+    }
+
+    /// Returns the candidates before penalties.
+    fn reranked_beams(&self, questions: &[&Question], beam: usize) -> Vec<RankedBeam> {
         let beams = self.parser.candidates(questions, beam);
         if self.weight == 0.0 {
             return beams.into_iter().map(RankedBeam::of_parser).collect();

@@ -23,8 +23,6 @@ const MOST_NAMED: usize = 5;
 pub struct Scope {
     /// The number of labeled questions with each stem; 0 for stems of names and of unlabeled questions only.
     words: BTreeMap<String, usize>,
-    /// The stems of the names of items, such as columns.
-    names: BTreeSet<String>,
     /// Labeled questions, to be suggested.
     questions: Vec<String>,
 }
@@ -97,7 +95,7 @@ impl Scope {
                 questions.push(utterance.to_owned());
             }
         }
-        Scope { questions, names: names.into_iter().collect(), ..scope }
+        Scope { questions, ..scope }
     }
 
     /// Returns why a question is out of scope, or nothing if it may be answered.
@@ -108,10 +106,6 @@ impl Scope {
         }
         if let Some(verb) = self.change_request(&words) {
             return Some(OutOfScope::Change(verb));
-        }
-        // Without labels nothing is known about the words that people use.
-        if self.questions.is_empty() {
-            return None;
         }
         let question = task.question(text);
         let words = task.words(text);
@@ -129,11 +123,6 @@ impl Scope {
         let is_named = |scope: &WordScope| *scope == WordScope::Unknown || unknown == 0;
         let named = words.iter().zip(&scopes).filter(|(_, scope)| is_named(scope));
         Some(OutOfScope::OtherTopic(named.map(|(word, _)| word.clone()).take(MOST_NAMED).collect()))
-    }
-
-    /// Returns whether a stem is part of the name of an item.
-    pub(crate) fn names(&self, stem: &str) -> bool {
-        self.names.contains(stem)
     }
 
     /// Returns what is known of each word of a question.

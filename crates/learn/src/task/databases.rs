@@ -1,30 +1,47 @@
-//! Many databases, each with its questions, in folders of their own.
+//! Many databases, each with its questions: SQLite files in folders of their own, or domains of Overnight.
 
 use super::Task;
+use super::dataset::{Examples, open_domain};
+use super::division::Division;
 use super::error::TaskError;
-use super::world::DatabaseWorld;
+use super::world::{DatabaseWorld, World};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::labeled::{self, Split};
 use xpr_data::{DataError, Example};
 use xpr_parser::Vocabulary;
-use xpr_run::fingerprint;
+use xpr_run::{DataConfig, Dataset, PretrainDataConfig, fingerprint};
 
 /// The endings of a database's file.
 const ENDINGS: [&str; 2] = ["sqlite", "db"];
 
-/// A database and the file of its questions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A database and its questions.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabeledDatabase {
-    /// The name of the folder.
+    /// The name of the folder or of the domain.
     pub(crate) name: String,
-    folder: PathBuf,
-    /// The name of the database's file.
-    file: String,
-    labeled: PathBuf,
+    /// The settings that name the database and its questions.
+    data: DataConfig,
 }
 
 impl LabeledDatabase {
+    /// Returns the databases that the settings of pretraining name: those in its folders, and the domains of Overnight.
+    pub(crate) fn of_settings(config: &PretrainDataConfig) -> Result<Vec<LabeledDatabase>, TaskError> {
+        let mut databases = LabeledDatabase::find(&config.folders, &config.labeled)?;
+        databases.extend(config.domains.iter().map(|domain| LabeledDatabase {
+            name: domain.clone(),
+            data: DataConfig {
+                dataset: Dataset::Overnight,
+                folder: config.folder.clone(),
+                domain: domain.clone(),
+                fraction: config.fraction,
+                split: config.split,
+                ..DataConfig::default()
+            },
+        }));
+        Ok(databases)
+    }
+
     /// Returns the databases in some folders, ordered by name: each folder in them that has a file called `labeled`, and a
     /// database.
     pub(crate) fn find(folders: &[PathBuf], labeled: &Path) -> Result<Vec<LabeledDatabase>, TaskError> {
@@ -33,18 +50,25 @@ impl LabeledDatabase {
             let before = databases.len();
             for entry in names(folder)? {
                 let (name, folder) = (entry.clone(), folder.join(entry));
-                let labeled = folder.join(labeled);
-                if labeled.is_file() {
-                    let file = database_file(&name, &folder)?;
-                    databases.push(LabeledDatabase { name, folder, file, labeled });
+                if folder.join(labeled).is_file() {
+                    let database = format!("sqlite:{}", database_file(&name, &folder)?);
+                    databases.push(LabeledDatabase::in_folder(name, folder, database, labeled));
                 }
             }
             if databases.len() == before {
                 return Err(TaskError::NoDatabases { folder: folder.clone(), labeled: labeled.to_owned() });
             }
         }
-        databases.sort_by(|left, right| (&left.name, &left.folder).cmp(&(&right.name, &right.folder)));
+        databases.sort_by(|left, right| left.position().cmp(&right.position()));
         Ok(databases)
+    }
+
+    fn in_folder(name: String, folder: PathBuf, database: String, labeled: &Path) -> Self {
+        let (dataset, labeled) = (Dataset::Database, labeled.to_owned());
+        LabeledDatabase {
+            name,
+            data: DataConfig { dataset, folder, database, labeled, ..DataConfig::default() },
+        }
     }
 
     /// Divides databases into those to train on and `count` that are held out. Which ones are held out depends on the names
@@ -58,22 +82,61 @@ impl LabeledDatabase {
         }
         let rank = |database: &LabeledDatabase| fingerprint([database.name.as_str()]);
         let mut order: Vec<&LabeledDatabase> = databases.iter().collect();
-        order.sort_by_key(|database| (rank(database), database.folder.clone()));
+        order.sort_by_key(|database| (rank(database), database.folder()));
         let held_out: Vec<LabeledDatabase> = order.into_iter().take(count).cloned().collect();
         Ok(databases.into_iter().partition(|database| !held_out.contains(database)))
     }
 
+    /// Returns what databases are ordered by.
+    fn position(&self) -> (&str, &Path) {
+        (&self.name, self.folder())
+    }
+
+    /// Returns the folder of the database and its questions.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.data.folder
+    }
+
+    /// Returns the database in its folder, as the setting `data.database` names it.
+    pub(crate) fn location(&self) -> String {
+        self.data.database.clone()
+    }
+
     /// Returns the questions with their programs, without those that are for testing.
     pub(crate) fn examples(&self) -> Result<Vec<Example>, TaskError> {
-        let pairs = labeled::read_for_database(&self.labeled, &self.name)?.into_iter();
-        let pairs = pairs.filter(|pair| pair.split != Some(Split::Test));
-        Ok(pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect())
+        let DataConfig { dataset, folder, labeled, .. } = &self.data;
+        match dataset {
+            Dataset::Overnight => Ok(Division::new(&self.data, Examples::read(&self.data)?)?.labeled),
+            Dataset::Database => {
+                let pairs = labeled::read_for_database(&folder.join(labeled), &self.name)?.into_iter();
+                let pairs = pairs.filter(|pair| pair.split != Some(Split::Test));
+                Ok(pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect())
+            }
+        }
     }
 
     /// Opens the database, for questions with the words of a vocabulary.
     pub(crate) fn open(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
-        let world = DatabaseWorld::open(&format!("sqlite:{}", self.file), &self.folder)?.with_sense();
-        Task::with_vocabulary(Box::new(world), vocabulary.clone())
+        self.open_as(vocabulary, DatabaseWorld::with_sense)
+    }
+
+    /// Opens the database as a project without labels does, for questions with the words of a vocabulary.
+    pub(crate) fn open_without_labels(&self, vocabulary: &Vocabulary) -> Result<Task, TaskError> {
+        // Without labels, search leaves out what few labels have.
+        self.open_as(vocabulary, |world| world.learn_from_labels(&[]).with_sense())
+    }
+
+    fn open_as(
+        &self,
+        vocabulary: &Vocabulary,
+        prepare: fn(DatabaseWorld) -> DatabaseWorld,
+    ) -> Result<Task, TaskError> {
+        let DataConfig { dataset, folder, database, .. } = &self.data;
+        let world: Box<dyn World> = match dataset {
+            Dataset::Overnight => open_domain(&self.data)?,
+            Dataset::Database => Box::new(prepare(DatabaseWorld::open(database, folder)?)),
+        };
+        Task::with_vocabulary(world, vocabulary.clone())
     }
 }
 
@@ -124,9 +187,13 @@ mod tests {
             &["b/pairs.tsv", "b/x.db", "a/pairs.tsv", "a/a.sqlite", "a/old.sqlite", "readme"],
         );
         write(folder.path(), &["no_questions/c.sqlite"]);
-        let found: Vec<(String, String)> =
-            find().unwrap().into_iter().map(|database| (database.name, database.file)).collect();
-        assert_eq!(found, [("a", "a.sqlite"), ("b", "x.db")].map(|(name, file)| (name.into(), file.into())));
+        let found: Vec<(String, String)> = find()
+            .unwrap()
+            .into_iter()
+            .map(|database| (database.name.clone(), database.location()))
+            .collect();
+        let expected = [("a", "sqlite:a.sqlite"), ("b", "sqlite:x.db")];
+        assert_eq!(found, expected.map(|(name, file)| (name.into(), file.into())));
         write(folder.path(), &["c/pairs.tsv"]);
         assert!(find().unwrap_err().to_string().contains("has no database"));
         write(folder.path(), &["c/one.db", "c/two.db"]);
@@ -135,11 +202,8 @@ mod tests {
 
     #[test]
     fn held_out_databases_depend_on_their_names_only() {
-        let database = |name: &str| LabeledDatabase {
-            name: name.to_owned(),
-            folder: name.into(),
-            file: String::new(),
-            labeled: PathBuf::new(),
+        let database = |name: &str| {
+            LabeledDatabase::in_folder(name.to_owned(), name.into(), String::new(), Path::new(""))
         };
         let names = |databases: &[LabeledDatabase]| {
             databases.iter().map(|database| database.name.clone()).collect::<Vec<_>>()

@@ -17,6 +17,8 @@ use xpr_run::{Config, DataConfig, Dataset, OvernightGrammar, SearchConfig};
 pub(crate) struct Examples {
     /// The training examples, in the order of the split.
     pub(crate) train: Vec<Example>,
+    /// Canonical utterances with their programs, which are labeled beside the training examples.
+    pub(crate) canonical: Vec<Example>,
     /// The test examples; none if training examples are held out.
     pub(crate) test: Vec<Example>,
     /// Questions without programs.
@@ -26,7 +28,7 @@ pub(crate) struct Examples {
 impl Examples {
     /// Returns all questions to train on, labeled or not.
     pub(crate) fn questions(&self) -> impl Iterator<Item = &str> {
-        let labeled = self.train.iter().map(|example| example.utterance.as_str());
+        let labeled = self.canonical.iter().chain(&self.train).map(|example| example.utterance.as_str());
         labeled.chain(self.bare.iter().map(String::as_str))
     }
 
@@ -43,6 +45,10 @@ impl Examples {
                     train: data.examples(&config.domain, OvernightPart::Split0)?,
                     test: match is_tested {
                         true => data.examples(&config.domain, OvernightPart::Test)?,
+                        false => vec![],
+                    },
+                    canonical: match config.canonical {
+                        true => data.examples(&config.domain, OvernightPart::Canonical)?,
                         false => vec![],
                     },
                     bare: vec![],
@@ -77,7 +83,7 @@ impl Examples {
                         .map(|question| question.text)
                         .collect(),
                 };
-                Examples { train: examples(labeled), test: examples(test), bare }
+                Examples { train: examples(labeled), canonical: vec![], test: examples(test), bare }
             }
         };
         if config.loose_values {
@@ -102,16 +108,19 @@ pub(crate) fn open_world(
 ) -> Result<Box<dyn World>, TaskError> {
     let Config { data, search, .. } = config;
     match data.dataset {
-        Dataset::Overnight => {
-            let lexicon = Overnight::open(&data.folder)?.lexicon(&data.domain)?;
-            let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
-            let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
-            Ok(Box::new(knowledge_world(data, &phrases)?))
-        }
+        Dataset::Overnight => open_domain(data),
         Dataset::Database => {
             Ok(Box::new(with_search(open_database(data, watch)?.learn_from_labels(examples), search)))
         }
     }
+}
+
+/// Opens the world of a domain of Overnight.
+pub(crate) fn open_domain(data: &DataConfig) -> Result<Box<dyn World>, TaskError> {
+    let lexicon = Overnight::open(&data.folder)?.lexicon(&data.domain)?;
+    let phrase = |entry: LexiconEntry| SymbolPhrase { symbol: entry.symbol, phrase: entry.phrase };
+    let phrases: Vec<SymbolPhrase> = lexicon.into_iter().map(phrase).collect();
+    Ok(Box::new(knowledge_world(data, &phrases)?))
 }
 
 /// Opens the world that a model was trained for, with the constants, patterns and phrases of its record.

@@ -23,6 +23,10 @@ impl Division {
     /// If there are too few examples, or none is labeled.
     pub(crate) fn new(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
         let labeled = labeled_examples(config, examples.train.len())?;
+        if labeled + examples.canonical.len() == 0 {
+            let DataConfig { fraction, label_count, .. } = *config;
+            return Err(TaskError::NoExamples { fraction, label_count, examples: examples.train.len() });
+        }
         Division::with_labels(config, examples, labeled)
     }
 
@@ -31,12 +35,12 @@ impl Division {
     /// # Errors
     /// If there are too few examples.
     pub(crate) fn without_need_of_labels(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
-        let labeled = labeled_examples(config, examples.train.len()).unwrap_or(0);
+        let labeled = labeled_examples(config, examples.train.len())?;
         Division::with_labels(config, examples, labeled)
     }
 
     fn with_labels(config: &DataConfig, examples: Examples, labeled: usize) -> Result<Self, TaskError> {
-        let Examples { mut train, test, .. } = examples;
+        let Examples { mut train, test, canonical, .. } = examples;
         let mut unlabeled = train.split_off(labeled);
         let evaluated = match (config.held_out, config.held_out_from) {
             (0, _) => test,
@@ -54,15 +58,22 @@ impl Division {
                 unlabeled[block(config, labeled, rest, rest)?].to_vec()
             }
         };
-        Ok(Division { labeled: train, unlabeled, evaluated })
+        let labeled = canonical.into_iter().chain(train).collect();
+        Ok(Division { labeled, unlabeled, evaluated })
     }
 }
 
 /// Returns how many training examples are labeled, before some of them are held out.
+///
+/// # Errors
+/// If there are fewer examples than the settings ask for.
 pub(crate) fn labeled_examples(config: &DataConfig, examples: usize) -> Result<usize, TaskError> {
-    match (examples as f64 * config.fraction).floor() as usize {
-        0 => Err(TaskError::NoExamples { fraction: config.fraction, examples }),
-        labeled => Ok(labeled),
+    match config.label_count {
+        Some(label_count) if label_count > examples => {
+            Err(TaskError::TooFewExamples { label_count, examples })
+        }
+        Some(label_count) => Ok(label_count),
+        None => Ok((examples as f64 * config.fraction).floor() as usize),
     }
 }
 
@@ -88,8 +99,12 @@ mod tests {
         fold: usize,
     ) -> Result<[String; 3], String> {
         let example = |name: char| Example { utterance: name.to_string(), program: String::new() };
-        let examples =
-            Examples { train: ('0'..='9').map(example).collect(), test: vec![example('t')], bare: vec![] };
+        let examples = Examples {
+            train: ('0'..='9').map(example).collect(),
+            canonical: vec![],
+            test: vec![example('t')],
+            bare: vec![],
+        };
         let config = DataConfig { fraction, held_out, held_out_from, fold, ..DataConfig::default() };
         let Division { labeled, unlabeled, evaluated } =
             Division::new(&config, examples).map_err(|error| error.to_string())?;
@@ -116,6 +131,36 @@ mod tests {
         assert_eq!(parts(2, 0), ["01234", "56789", "56"]);
         assert_eq!(parts(2, 1), ["01234", "56789", "78"]);
         assert_eq!(parts(5, 0), ["01234", "56789", "56789"]);
+    }
+
+    #[test]
+    fn labels_are_counted_or_canonical_or_none_at_all() {
+        let example = |name: char| Example { utterance: name.to_string(), program: String::new() };
+        let divide = |label_count, canonical: &str, needs_labels: bool| {
+            let examples = Examples {
+                train: ('0'..='5').map(example).collect(),
+                canonical: canonical.chars().map(example).collect(),
+                test: vec![],
+                bare: vec![],
+            };
+            let config = DataConfig { label_count: Some(label_count), ..DataConfig::default() };
+            let division = match needs_labels {
+                true => Division::new(&config, examples),
+                false => Division::without_need_of_labels(&config, examples),
+            };
+            let names = |part: Vec<Example>| part.into_iter().map(|e| e.utterance).collect::<String>();
+            let division = division.map_err(|error| error.to_string())?;
+            Ok([division.labeled, division.unlabeled].map(names))
+        };
+        let parts = |labeled: &str, unlabeled: &str| -> Result<[String; 2], String> {
+            Ok([labeled.to_owned(), unlabeled.to_owned()])
+        };
+        assert_eq!(divide(2, "", true), parts("01", "2345"));
+        assert_eq!(divide(0, "ab", true), parts("ab", "012345"));
+        assert_eq!(divide(1, "ab", true), parts("ab0", "12345"));
+        assert_eq!(divide(0, "", false), parts("", "012345"));
+        assert!(divide(0, "", true).unwrap_err().contains("no labeled examples: 0 of 6"));
+        assert!(divide(7, "", false).unwrap_err().contains("label_count is 7, but there are 6"));
     }
 
     #[test]

@@ -101,10 +101,24 @@ pub enum TaskError {
         rest: usize,
     },
     /// No example is labeled.
-    #[error("there are no labeled examples: {fraction} of {examples} is less than one")]
+    #[error(
+        "there are no labeled examples: {} of {examples}, and nothing else to learn programs from; raise data.fraction or \
+         data.label_count, or start from a base with --from",
+        amount(*fraction, *label_count)
+    )]
     NoExamples {
         /// The labeled share.
         fraction: f64,
+        /// The number of labeled examples, if it is set.
+        label_count: Option<usize>,
+        /// The number of training examples.
+        examples: usize,
+    },
+    /// More labels are asked for than there are.
+    #[error("data.label_count is {label_count}, but there are {examples} training examples; lower it")]
+    TooFewExamples {
+        /// The number of labeled examples that is asked for.
+        label_count: usize,
         /// The number of training examples.
         examples: usize,
     },
@@ -160,6 +174,11 @@ pub struct LongQuestion {
     pub unit: &'static str,
     /// The longest question.
     pub limit: usize,
+}
+
+/// Returns how many examples are labeled, as the settings say it.
+fn amount(fraction: f64, label_count: Option<usize>) -> String {
+    label_count.map_or_else(|| format!("a share of {fraction}"), |count| count.to_string())
 }
 
 /// Returns the beginning of a text that may be long.

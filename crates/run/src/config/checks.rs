@@ -39,6 +39,9 @@ impl Config {
         let Config { data, model, train, learn, eval, .. } = self;
         let fraction = data.fraction > 0.0 && data.fraction <= 1.0;
         holds(fraction, "data.fraction", data.fraction, "expected a share above 0 and up to 1")?;
+        let has_canonical = data.dataset == Dataset::Overnight || !data.canonical;
+        let expected = "only Overnight has canonical utterances: leave the setting out";
+        holds(has_canonical, "data.canonical", data.canonical, expected)?;
         let answered = (0.0..=1.0).contains(&data.answered);
         holds(answered, "data.answered", data.answered, "expected a share from 0 to 1")?;
         let expected =

@@ -1,6 +1,7 @@
 //! Which settings have no influence on a run, because of other settings.
 
 use super::{Config, ConfigError, Reward};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 use toml::{Table, Value};
@@ -130,13 +131,23 @@ impl Config {
         let influences = |key: &str| {
             !NO_INFLUENCE.contains(&key) && (self.ignored(key).is_none() || other.ignored(key).is_none())
         };
-        let pairs = left.into_iter().zip(right);
-        let differing = pairs.filter(|((key, left), (_, right))| left != right && influences(key));
-        Ok(differing.map(|((key, left), (_, right))| DifferingSetting { key, left, right }).collect())
+        // A setting that is off may be left out on one side.
+        let keys: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+        let value = |values: &BTreeMap<String, String>, key: &String| {
+            values.get(key).cloned().unwrap_or_else(|| "not set".to_owned())
+        };
+        let differing = keys.into_iter().filter(|key| left.get(*key) != right.get(*key) && influences(key));
+        Ok(differing
+            .map(|key| DifferingSetting {
+                key: key.clone(),
+                left: value(&left, key),
+                right: value(&right, key),
+            })
+            .collect())
     }
 
-    /// Returns the values of all settings in a fixed order.
-    fn values(&self) -> Result<Vec<(String, String)>, ConfigError> {
+    /// Returns the values of all settings by their keys.
+    fn values(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         let mut config = self.clone();
         let embeddings = &mut config.data.embeddings;
         *embeddings = embeddings.file_name().map(PathBuf::from).unwrap_or_default();
@@ -223,6 +234,10 @@ mod tests {
         );
         // Neither the weight of an objective that is not used, nor the place of a file.
         assert_eq!(differences(&["learn.weight=0.1", "data.folder=a"], &["data.folder=b"]), [""; 0]);
+        assert_eq!(
+            differences(&["data.label_count=3"], &["data.loose_values=true"]),
+            ["data.label_count: 3, not set", "data.loose_values: not set, true"]
+        );
         assert_eq!(differences(&["data.embeddings=a/x.txt"], &["data.embeddings=b/x.txt"]), [""; 0]);
         let sparse = "learn.objective=sparse";
         assert_eq!(differences(&[sparse, "learn.weight=0.1"], &[sparse]), ["learn.weight: 0.1, 1.0"]);

@@ -72,6 +72,14 @@ pub struct DataConfig {
     pub split: u64,
     /// The share of the training examples that are labeled, counted from the first.
     pub fraction: f64,
+    /// The number of labeled training examples, counted from the first, instead of the share `fraction`. 0 needs a base or canonical
+    /// utterances to learn from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_count: Option<usize>,
+    /// Whether the canonical utterances of Overnight are labeled examples beside the natural ones. With `label_count = 0` they are the
+    /// only ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub canonical: bool,
     /// The share of the other training examples whose answers are known; used by the reward `denotation`.
     pub answered: f64,
     /// The number of training examples to evaluate on instead of the test examples, for choosing settings. Their programs
@@ -189,6 +197,8 @@ impl Default for DataConfig {
             test: PathBuf::new(),
             split: 0,
             fraction: 1.0,
+            label_count: None,
+            canonical: false,
             answered: 0.0,
             held_out: 0,
             held_out_from: HeldOut::Rest,
@@ -388,8 +398,11 @@ pub struct EvalConfig {
     /// Whether candidates with the same answer add up their probabilities, so that the most probable answer is chosen and not the most
     /// probable program. The paper does without.
     pub votes: bool,
-    /// With votes, the number of parsers that are trained to fit the confidence of answers, each on the labels without one fold. 0 takes
-    /// the weights of other databases.
+    /// Whether programs are penalised for values of the question that they do not use, and for constants that nobody said. How much is
+    /// learned from the labels. The paper does without.
+    pub penalties: bool,
+    /// With votes or penalties, the number of parsers that are trained to fit the confidence of answers and the penalties, each on the
+    /// labels without one fold. 0 takes those of other databases.
     pub confidence_folds: usize,
 }
 
@@ -401,6 +414,7 @@ impl Default for EvalConfig {
             temperature: 2.0,
             prefer: Reward::Auto,
             votes: false,
+            penalties: false,
             confidence_folds: 3,
         }
     }

@@ -33,6 +33,14 @@ pub struct PretrainDataConfig {
     pub labeled: PathBuf,
     /// The number of databases that are held out, for choosing settings. Which these are depends on their names only.
     pub held_out: usize,
+    /// Domains of Overnight to train on, instead of folders of databases.
+    pub domains: Vec<String>,
+    /// The folder that has the files of Overnight.
+    pub folder: PathBuf,
+    /// The order of a domain's training examples, as in `data.split` of an experiment.
+    pub split: u64,
+    /// The share of a domain's training examples that are trained on, counted from the first.
+    pub fraction: f64,
     /// The file of word vectors in the text format of GloVe; empty for random vectors.
     pub embeddings: PathBuf,
 }
@@ -43,6 +51,10 @@ impl Default for PretrainDataConfig {
             folders: vec![],
             labeled: "pairs.tsv".into(),
             held_out: 0,
+            domains: vec![],
+            folder: PathBuf::new(),
+            split: 0,
+            fraction: 1.0,
             embeddings: PathBuf::new(),
         }
     }
@@ -59,7 +71,7 @@ impl PretrainConfig {
             read_settings(Some(path), settings)?;
         config.check()?;
         let place = data.or(path.parent()).unwrap_or(Path::new(""));
-        for folder in &mut config.data.folders {
+        for folder in config.data.folders.iter_mut().chain([&mut config.data.folder]) {
             let found = place.join(&*folder);
             *folder = fs::canonicalize(&found).unwrap_or(found);
         }

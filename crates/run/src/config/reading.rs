@@ -254,7 +254,14 @@ fn default_at<C: Settings>(key: &str) -> Option<Value> {
 }
 
 /// Settings that are not written if they are empty or off, so that they are not among the defaults.
-const LEFT_OUT_IF_EMPTY: [&str; 4] = ["data.words", "data.without_tables", "data.keys", "data.loose_values"];
+const LEFT_OUT_IF_EMPTY: [&str; 6] = [
+    "data.words",
+    "data.without_tables",
+    "data.keys",
+    "data.loose_values",
+    "data.label_count",
+    "data.canonical",
+];
 
 /// Checks that every key is a setting.
 fn check_keys<C: Settings>(table: &Table, origin: &str) -> Result<(), ConfigError> {

@@ -9,7 +9,7 @@ use super::literal::{Literal, LiteralKind};
 use super::rules::LiteralPosition;
 use super::schema::{ColumnId, TableId};
 use super::sense::{SearchFacts, SenseFacts};
-use crate::{Action, Environment, Item, ItemId, ItemPosition, Relation, Sense, WordRelations};
+use crate::{Action, Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, Sense, WordRelations};
 use relations::{RELATION_NAMES, SchemaLink, WORD_RELATIONS, is_key, link, schema_relations};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -397,6 +397,16 @@ impl Environment for SqlEnvironment {
             None | Some(LiteralPosition::Anywhere) => is_in_domain,
             Some(LiteralPosition::OnTheRight) => !is_first_argument && is_in_domain,
             Some(LiteralPosition::Nowhere) => false,
+        }
+    }
+
+    fn literal_class(&self, item: ItemId) -> Option<LiteralClass> {
+        match self.meaning(item) {
+            // Queries need 0 and 1 whatever the question says, as in `LIMIT 1`.
+            ItemMeaning::Literal(literal) if literal.is_zero_or_one() => None,
+            ItemMeaning::Literal(LiteralMeaning { number: Some(_), .. }) => Some(LiteralClass::Number),
+            ItemMeaning::Literal(_) => Some(LiteralClass::Text),
+            ItemMeaning::Table(_) | ItemMeaning::Column(_) => None,
         }
     }
 

@@ -35,7 +35,7 @@ pub use facts::SearchFacts;
 pub(super) use facts::SenseFacts;
 
 use super::environment::SqlEnvironment;
-use crate::{Action, Grammar, NextAction, Program, Sense};
+use crate::{Action, Grammar, LiteralClass, NextAction, Program, Sense, TypeId};
 use next::Next;
 
 impl Sense for SqlEnvironment {
@@ -51,6 +51,10 @@ impl Sense for SqlEnvironment {
         let query = facts.language.decode(program, self);
         let normal = normal_form::normalised(&query);
         (!finished::is_nonsense(&query, &normal)).then(|| format!("{normal:?}"))
+    }
+
+    fn may_name(&self, part: TypeId, class: LiteralClass) -> bool {
+        self.sense_facts().is_none_or(|facts| facts.language.rules.may_name(part, class))
     }
 }
 
