@@ -88,5 +88,8 @@ fn the_confidence_is_fitted_on_all_labels_by_parsers_that_have_not_seen_them() {
     assert!(folds == 2 && (30..=112).contains(&fitted.unwrap()) && has_figures, "{fitted:?}");
     assert_eq!(train("cautious", &[few, "eval.confidence_folds=0"]), (0, Some(0), true));
     assert_eq!(train("too-few", &["data.fraction=0.02"]), (0, Some(0), true));
-    assert_eq!(train("paper", &[few, "eval.votes=false"]), (0, None, false));
+    let no_votes = "eval.votes=false";
+    assert_eq!(train("paper", &[few, no_votes, "eval.penalties=false"]), (0, None, false));
+    let (folds, fitted, has_figures) = train("penalties", &[few, no_votes, "eval.confidence_folds=2"]);
+    assert!(folds == 2 && fitted.is_some() && !has_figures, "{fitted:?}");
 }

@@ -90,7 +90,10 @@ impl ProjectSettings {
         toml.push_str(&format!(
             "{loose}loose_values = true # labels may differ from the cells in blanks and case\n"
         ));
-        toml.push_str("\n[eval]\nvotes = true # programs with the same answer add up their probabilities\n");
+        toml.push_str(
+            "\n[eval]\nvotes = true     # programs with the same answer add up their probabilities\n",
+        );
+        toml.push_str("penalties = true # programs lose by what they leave out of a question, and by constants nobody said\n");
         if !self.base.is_empty() {
             toml.push_str(&format!(
                 "\n[base]\nfolder = {} # the pretrained parser to start from\n\n[train]\nsteps = {BASE_STEPS}\nrate = {BASE_RATE}\n",
@@ -290,7 +293,8 @@ mod tests {
                 "# loose_values = true # labels may differ from the cells in blanks and case",
                 "",
                 "[eval]",
-                "votes = true # programs with the same answer add up their probabilities",
+                "votes = true     # programs with the same answer add up their probabilities",
+                "penalties = true # programs lose by what they leave out of a question, and by constants nobody said",
             ]
         );
     }

@@ -16,6 +16,12 @@ pub(crate) const LEAST_SUGGESTED: f32 = -6.907_755;
 /// The rounds of expectation-maximisation by which the noisy channel is trained. More rounds change nothing.
 pub(crate) const CHANNEL_ROUNDS: usize = 8;
 
+/// The number of databases whose labels must name an item for the noisy channel of a base to know it by its name.
+pub(crate) const FEWEST_TASKS_OF_NOTION: usize = 3;
+
+/// The smallest expected count that the noisy channel of a base keeps. Smaller ones make its file large and change nothing.
+pub(crate) const LEAST_COUNT_OF_BASE: f64 = 0.05;
+
 /// The smallest probability of a word given a program.
 pub(crate) const LEAST_WORD_PROBABILITY: f64 = 1e-12;
 
@@ -59,7 +65,7 @@ pub(crate) const CONFIDENCE_STRENGTH: f64 = 4.0;
 
 /// The penalties of candidates without labels to fit them on: for a number of the question that a program does not use, for a text, and for
 /// a constant that nobody said.
-pub(crate) const PENALTY_PRIOR: [f32; 3] = [1.0, 0.5, 0.5];
+pub(crate) const PENALTY_PRIOR: [f32; 3] = [1.0, 1.0, 0.5];
 
 /// The strength of the penalty that holds the penalties of candidates near [`PENALTY_PRIOR`], or those of a base.
 pub(crate) const PENALTY_STRENGTH: f64 = 1.0;

@@ -186,3 +186,125 @@ impl<'a> NextPenalty<'a> {
 fn some_may_name(sense: Option<&dyn Sense>, parts: &[TypeId], class: LiteralClass) -> bool {
     parts.iter().any(|&part| sense.is_none_or(|sense| sense.may_name(part, class)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_worlds::cities_and_states;
+    use crate::{Scene, Surroundings, Vocabulary};
+    use xpr_lang::sql::{Literal, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
+    use xpr_lang::{Environment, Language};
+
+    struct Asked {
+        language: Sql,
+        environment: SqlEnvironment,
+        question: Question,
+    }
+
+    impl Asked {
+        /// Asks about cities, with values that were found in the question and constants of labels.
+        fn new(utterance: &str, values: &[SuggestedValue], constants: &[SuggestedValue]) -> Self {
+            let language = cities_and_states();
+            let fixed = SqlEnvironment::new(&language)
+                .with_sense(&language, &SearchFacts::default())
+                .with_constants(&language, constants);
+            let environment = fixed.with_values(&language, values);
+            let grammar = language.signatures().grammar(environment.items()).unwrap();
+            let base = language.signatures().grammar(fixed.items()).unwrap();
+            let vocabulary = Vocabulary::new([]);
+            let scene = Scene::new(base, &fixed, &vocabulary);
+            let shared = (0..fixed.items().len() as u32).collect();
+            let surroundings = Surroundings { environment: Box::new(environment.clone()), grammar, shared };
+            let question = scene.question_in(utterance, &vocabulary, surroundings);
+            Asked { language, environment, question }
+        }
+
+        fn program(&self, sql: &str) -> Program {
+            self.language.read(sql, self.question.grammar(), &self.environment).unwrap()
+        }
+
+        /// Returns the unused numbers, unused texts and unsaid literals of a query.
+        fn compare(&self, sql: &str) -> [usize; 3] {
+            let counts = Mentions::new(&self.question).compare(&self.program(sql));
+            [counts.unused_numbers, counts.unused_texts, counts.unsaid]
+        }
+    }
+
+    fn text(text: &str) -> SuggestedValue {
+        SuggestedValue::new(Literal::text(text), text)
+    }
+
+    fn number(number: i64) -> SuggestedValue {
+        SuggestedValue::new(Literal::integer(number), number.to_string())
+    }
+
+    #[test]
+    fn a_mention_is_used_by_any_item_that_has_its_words() {
+        let values = [text("new york"), text("york"), text("name"), number(7), number(1), text("the")];
+        let asked = Asked::new("the name of 7 cities near new york, one each", &values, &[]);
+        assert_eq!(asked.compare("SELECT city.name FROM city"), [1, 1, 0]);
+        let used = "SELECT city.name FROM city WHERE city.name = 'new york' LIMIT 7";
+        assert_eq!(asked.compare(used), [0, 0, 0]);
+        // A shorter value inside of the longest one has some of its words, and a column may be what a value's words mean.
+        assert_eq!(asked.compare("SELECT COUNT(*) FROM city WHERE city.name = 'york'"), [1, 0, 0]);
+        assert_eq!(asked.compare("SELECT city.name FROM city WHERE city.name = 'york' LIMIT 7"), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_constant_that_the_question_does_not_say_is_counted_unless_it_is_0_or_1() {
+        let constants = [number(150_000), text("asia")];
+        let unsaid = Asked::new("which cities are major", &[], &constants);
+        assert_eq!(
+            unsaid.compare("SELECT city.name FROM city WHERE city.name = 'asia' LIMIT 150000"),
+            [0, 0, 2]
+        );
+        assert_eq!(unsaid.compare("SELECT city.name FROM city LIMIT 1"), [0, 0, 0]);
+        let said = Asked::new("which cities are in asia", &[text("asia")], &constants);
+        assert_eq!(said.compare("SELECT city.name FROM city WHERE city.name = 'asia'"), [0, 0, 0]);
+        assert_eq!(said.compare("SELECT COUNT(*) FROM city"), [0, 1, 0]);
+    }
+
+    #[test]
+    fn the_penalty_of_a_partial_program_is_a_bound_of_what_it_will_be() {
+        let asked = Asked::new("7 cities in asia", &[text("asia"), number(7)], &[number(9)]);
+        let (question, mentions) = (&asked.question, Mentions::new(&asked.question));
+        let penalties = MentionPenalties { unused_number: 1.0, unused_text: 10.0, unsaid: 100.0 };
+        let grammar = question.grammar();
+        for (sql, last) in [
+            ("SELECT city.name FROM city", 11.0),
+            ("SELECT city.name FROM city WHERE city.name = 'asia'", 1.0),
+            ("SELECT city.name FROM city WHERE city.name = 'asia' LIMIT 7", 0.0),
+            ("SELECT city.name FROM city WHERE city.name = 'asia' LIMIT 9", 101.0),
+        ] {
+            let program = asked.program(sql);
+            let mut partial = crate::partial::PartialProgram::new(grammar);
+            let mut so_far = Vec::new();
+            for &action in program.actions() {
+                let open = partial.derivation.open();
+                let next = NextPenalty::new(
+                    (&mentions, penalties),
+                    &partial.named,
+                    open,
+                    (question.sense(), grammar),
+                );
+                so_far.push(next.with(action));
+                assert!(partial.advance(grammar, action));
+            }
+            assert_eq!(so_far.last(), Some(&last), "{sql}");
+            assert_eq!(penalties.of(mentions.compare(&program)), last, "{sql}");
+            assert!(so_far.is_sorted(), "{sql}: {so_far:?}");
+            assert_eq!(so_far[0], 0.0, "{sql}");
+        }
+        // Without a condition nothing can use the name any more, before the outputs are written.
+        let program = asked.program("SELECT city.name FROM city");
+        let mut partial = crate::partial::PartialProgram::new(grammar);
+        assert!(partial.advance(grammar, program.actions()[0]));
+        let next = NextPenalty::new(
+            (&mentions, penalties),
+            &partial.named,
+            partial.derivation.open(),
+            (question.sense(), grammar),
+        );
+        assert_eq!(next.with(program.actions()[1]), 11.0);
+    }
+}

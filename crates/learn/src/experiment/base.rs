@@ -5,6 +5,7 @@ use super::trained::read_optional;
 use crate::inference::ConfidenceRecord;
 use crate::reward::Success;
 use crate::task::{GrammarRecord, Task, World};
+use crate::teacher::NoisyChannel;
 use crate::training::checkpoint::{self, CheckpointError};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub(crate) struct Base {
     weights: Vec<u8>,
     /// How sure its answers are, and what its candidates lose, fitted on databases that were held out.
     confidence: Option<ConfidenceRecord>,
+    /// How the words of questions go with rules and with items that many databases have. A base of an earlier version has none.
+    pub(super) channel: Option<NoisyChannel>,
 }
 
 impl Base {
@@ -71,7 +74,8 @@ impl Base {
             words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
         let embeddings = Embeddings { size: table.columns(), words, vectors };
         let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
-        Ok(Base { folder: run, config, grammar, embeddings, weights, confidence })
+        let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
+        Ok(Base { folder: run, config, grammar, embeddings, weights, confidence, channel })
     }
 
     /// Returns the file of the weights of a base in a folder.

@@ -12,7 +12,7 @@ use crate::task::{
     ConflictingLabels, FailedLabel, LabeledExample, LeftOut, LoadingWatch, Task, TaskError, TestExample,
     UnlabeledExample, check_length,
 };
-use crate::teacher::{EStep, NoisyChannel, OwnSearch};
+use crate::teacher::{ChannelLearner, EStep, NoisyChannel, OwnSearch};
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -121,9 +121,11 @@ impl Experiment {
             Some(base) if train.is_empty() => base.success_by_labels(),
             _ => Success::from_labels(executed.map(finds)),
         };
-        if train.is_empty() {
+        let has_channel = base.as_ref().is_some_and(|base| base.channel.is_some());
+        if train.is_empty() && !has_channel {
             // A noisy channel is learned from labels.
             config.eval.noisy_channel = 0.0;
+            config.learn.noisy_channel = 0.0;
         }
         let mut experiment = Experiment {
             config,
@@ -309,11 +311,18 @@ impl Experiment {
         Ok(Some(OwnSearch::new(e_step, &learn)))
     }
 
-    /// Trains a noisy channel on the labels.
+    /// Trains a noisy channel on the labels, from that of the base if it has one.
     pub(super) fn noisy_channel(&self) -> NoisyChannel {
-        let labeled = self.train.iter().map(|example| &example.question);
-        let unlabeled = self.unlabeled.iter().map(|example| &example.question);
-        NoisyChannel::learn(&self.task, &self.train, labeled.chain(unlabeled))
+        let of_base = self.base.as_ref().and_then(|base| base.channel.as_ref());
+        let Some(of_base) = of_base else {
+            let labeled = self.train.iter().map(|example| &example.question);
+            let unlabeled = self.unlabeled.iter().map(|example| &example.question);
+            return NoisyChannel::learn(&self.task, &self.train, labeled.chain(unlabeled));
+        };
+        // The base knows the frequencies of words from more questions than one database has.
+        let mut learner = ChannelLearner::from_channel(of_base);
+        learner.label(&self.task, &self.train);
+        learner.learn()
     }
 }
 

@@ -96,7 +96,9 @@ impl Experiment {
         let member = RunFolder::open_or_create(&member_folder(members, &config)?)?;
         let _lock = member.wait_for_lock()?;
         let model = self.train_member(&config, &member, observer)?;
-        for file in [RunFile::Grammar, RunFile::Vocabulary, RunFile::Metrics, RunFile::Model] {
+        // A parser that takes no steps from its base has no metrics.
+        let files = [RunFile::Grammar, RunFile::Vocabulary, RunFile::Metrics, RunFile::Model];
+        for file in files.into_iter().filter(|file| member.has(*file)) {
             folder.write(file, &member.read(file)?)?;
         }
         Ok(model)

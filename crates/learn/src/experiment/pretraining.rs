@@ -14,6 +14,7 @@ use super::zero_shot::{DatabaseRecord, ZeroShotEvaluation};
 use crate::reward::Success;
 use crate::task::databases::LabeledDatabase;
 use crate::task::{GrammarRecord, LabeledExample, Task, TaskError};
+use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::{RandomStream, Trainer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
@@ -40,6 +41,7 @@ pub struct Pretraining {
     held_out: Vec<LabeledDatabase>,
     databases: Vec<DatabaseRecord>,
     data: DataRecord,
+    channel: NoisyChannel,
 }
 
 impl Pretraining {
@@ -67,7 +69,7 @@ impl Pretraining {
             *prepared += 1;
             watch(*prepared, questions);
         };
-        let mut prepared = PreparedQuestions::default();
+        let mut prepared = PreparedQuestions::new();
         let mut language = None;
         for (database, examples) in &train {
             let task = database.open(&vocabulary)?;
@@ -77,7 +79,7 @@ impl Pretraining {
                 (GrammarRecord::of_rules(task.language().name(), signatures), task.scene().clone())
             });
         }
-        let PreparedQuestions { labeled, records, finds } = prepared;
+        let PreparedQuestions { labeled, records, finds, channel } = prepared;
         let Some((grammar, scene)) = language.filter(|_| !labeled.is_empty()) else {
             return Err(ExperimentError::AllLeftOut { examples: questions, first: None });
         };
@@ -96,6 +98,7 @@ impl Pretraining {
             held_out,
             databases: records,
             data,
+            channel: channel.learn_common(),
         })
     }
 
@@ -143,6 +146,7 @@ impl Pretraining {
             folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
+        folder.write_json(RunFile::NoisyChannel, &self.channel)?;
         let mut model = take_steps(trainer, None, (&self.train, &[]), &self.config.train, folder, observer)?;
         let evaluation = self.evaluate(folder, &mut model)?;
         folder.remove(RunFile::Progress)?;
@@ -178,8 +182,12 @@ impl Pretraining {
     /// Evaluates a model on the databases that are held out, and records how confidence is estimated, the predictions and, last, the
     /// evaluation.
     fn evaluate(&self, folder: &RunFolder, model: &mut Model) -> Result<Evaluation, ExperimentError> {
-        let (held_out, confidence) =
-            ZeroShotEvaluation::fit(model, &self.vocabulary, &self.held_out, &self.config.eval)?;
+        let (held_out, confidence) = ZeroShotEvaluation::fit(
+            model,
+            (&self.vocabulary, &self.channel),
+            &self.held_out,
+            &self.config.eval,
+        )?;
         if let Some(confidence) = &confidence {
             folder.write_json(RunFile::Confidence, confidence)?;
         }
@@ -192,15 +200,19 @@ impl Pretraining {
 }
 
 /// The questions of the databases so far, prepared for training.
-#[derive(Default)]
 struct PreparedQuestions {
     labeled: Vec<LabeledExample>,
     records: Vec<DatabaseRecord>,
     /// For each labeled program that executes, whether it finds something.
     finds: Vec<bool>,
+    channel: ChannelLearner,
 }
 
 impl PreparedQuestions {
+    fn new() -> Self {
+        PreparedQuestions { labeled: vec![], records: vec![], finds: vec![], channel: ChannelLearner::new() }
+    }
+
     fn add(
         &mut self,
         database: &LabeledDatabase,
@@ -220,6 +232,8 @@ impl PreparedQuestions {
             left_out: left_out.len(),
             evaluation: None,
         });
+        self.channel.ask(labeled.iter().map(|example| &example.question));
+        self.channel.label(task, &labeled);
         self.labeled.extend(labeled);
         task.check_unchanged()
     }

@@ -45,13 +45,24 @@ struct Stranger<'d> {
     database: &'d LabeledDatabase,
     task: Task,
     test: Vec<TestExample>,
+    /// The noisy channel of the base, if it has one.
+    channel: Option<&'d NoisyChannel>,
 }
 
 impl<'d> Stranger<'d> {
-    fn open(database: &'d LabeledDatabase, vocabulary: &Vocabulary) -> Result<Self, ExperimentError> {
+    fn open(
+        database: &'d LabeledDatabase,
+        vocabulary: &Vocabulary,
+        channel: Option<&'d NoisyChannel>,
+    ) -> Result<Self, ExperimentError> {
         let task = database.open_without_labels(vocabulary)?;
         let test = task.test(&database.examples()?, &|| {})?;
-        Ok(Stranger { database, task, test })
+        Ok(Stranger { database, task, test, channel })
+    }
+
+    /// Returns the parser that answers.
+    fn parser<'a>(&'a self, model: &'a Model, config: &EvalConfig) -> Reranked<'a> {
+        Reranked::new(&self.task, model, self.channel.cloned(), config)
     }
 
     /// Returns how the confidence of a parser without labels is estimated.
@@ -60,9 +71,10 @@ impl<'d> Stranger<'d> {
         ConfidenceRecord { scope, ..record.clone() }
     }
 
-    /// Returns the noisy channel of no labels.
+    /// Returns the noisy channel of the base, or that of no labels.
     fn channel(&self) -> NoisyChannel {
-        NoisyChannel::learn(&self.task, &[], std::iter::empty())
+        let of_no_labels = || NoisyChannel::learn(&self.task, &[], std::iter::empty());
+        self.channel.cloned().unwrap_or_else(of_no_labels)
     }
 
     /// Returns the features of the answers, and which of them are right.
@@ -73,7 +85,7 @@ impl<'d> Stranger<'d> {
         config: &EvalConfig,
     ) -> Result<Vec<(AnswerFeatures, bool)>, ExperimentError> {
         let record = self.record(record);
-        let parser = Reranked::new(&self.task, model, None, config).with_penalties(record.penalties, config);
+        let parser = self.parser(model, config).with_penalties(record.penalties, config);
         let estimator = ConfidenceEstimator::new(&self.task, &record, self.channel());
         Ok(answer_features(&parser, &estimator, &self.task, &self.test, config)?)
     }
@@ -89,12 +101,13 @@ impl ZeroShotEvaluation {
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
         let vocabulary = base.own_vocabulary();
-        let config = &without_channel(&base.config.eval);
+        let channel = base.channel.as_ref();
+        let config = &with_channel(&base.config.eval, channel);
         let record = base.confidence();
         let mut evaluation = ZeroShotEvaluation::default();
         let mut model = None;
         for database in databases {
-            let stranger = Stranger::open(&database, &vocabulary)?;
+            let stranger = Stranger::open(&database, &vocabulary, channel)?;
             let model = match &mut model {
                 Some(model) => model,
                 none => none.insert(base.model(&stranger.task)?),
@@ -111,29 +124,25 @@ impl ZeroShotEvaluation {
     /// on all.
     pub(super) fn fit(
         model: &mut Model,
-        vocabulary: &Vocabulary,
+        (vocabulary, channel): (&Vocabulary, &NoisyChannel),
         databases: &[LabeledDatabase],
         config: &EvalConfig,
     ) -> Result<(Self, Option<ConfidenceRecord>), ExperimentError> {
-        let config = &without_channel(config);
+        let channel = Some(channel);
         let mut record = ConfidenceRecord::of_other_databases();
         if config.penalties {
             let mut judged = Vec::new();
             for database in databases {
-                let Stranger { task, test, .. } = &Stranger::open(database, vocabulary)?;
-                judged.extend(judged_candidates(
-                    &Reranked::new(task, model, None, config),
-                    task,
-                    test,
-                    config,
-                )?);
+                let stranger = Stranger::open(database, vocabulary, channel)?;
+                let Stranger { task, test, .. } = &stranger;
+                judged.extend(judged_candidates(&stranger.parser(model, config), task, test, config)?);
             }
             record.penalties = fit_penalties(record.penalties, &judged);
             model.set_penalties(record.search_penalties(config));
         }
         let mut answers: Vec<Vec<(AnswerFeatures, bool)>> = Vec::new();
         for database in databases.iter().filter(|_| config.votes) {
-            let stranger = Stranger::open(database, vocabulary)?;
+            let stranger = Stranger::open(database, vocabulary, channel)?;
             answers.push(stranger.answers(model, &record, config)?);
         }
         let without = |left_out: Option<usize>| {
@@ -144,7 +153,12 @@ impl ZeroShotEvaluation {
         };
         let mut evaluation = ZeroShotEvaluation::default();
         for (index, database) in databases.iter().enumerate() {
-            evaluation.add(model, &Stranger::open(database, vocabulary)?, &without(Some(index)), config)?;
+            evaluation.add(
+                model,
+                &Stranger::open(database, vocabulary, channel)?,
+                &without(Some(index)),
+                config,
+            )?;
         }
         let record = without(None);
         evaluation.threshold = record.model.threshold;
@@ -159,9 +173,9 @@ impl ZeroShotEvaluation {
         record: &ConfidenceRecord,
         config: &EvalConfig,
     ) -> Result<(), ExperimentError> {
-        let Stranger { database, task, test } = stranger;
+        let Stranger { database, task, test, .. } = stranger;
         let record = stranger.record(record);
-        let parser = Reranked::new(task, model, None, config).with_penalties(record.penalties, config);
+        let parser = stranger.parser(model, config).with_penalties(record.penalties, config);
         let (evaluation, predictions) = match config.votes {
             true => {
                 let estimator = ConfidenceEstimator::new(task, &record, stranger.channel());
@@ -208,7 +222,7 @@ impl ZeroShotEvaluation {
     }
 }
 
-/// Returns the settings of answers that are not re-ranked: a noisy channel is learned from labels.
-fn without_channel(config: &EvalConfig) -> EvalConfig {
-    EvalConfig { noisy_channel: 0.0, ..config.clone() }
+/// Returns the settings of answers. They are not re-ranked if the base has no noisy channel.
+fn with_channel(config: &EvalConfig, channel: Option<&NoisyChannel>) -> EvalConfig {
+    EvalConfig { noisy_channel: channel.map_or(0.0, |_| config.noisy_channel), ..config.clone() }
 }

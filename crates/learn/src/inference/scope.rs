@@ -50,7 +50,7 @@ impl Display for OutOfScope {
             OutOfScope::OtherScript => write!(f, "it is not in English"),
             OutOfScope::OtherTopic(words) => write!(
                 f,
-                "it is about something else, or in another language: neither labels nor data have {}",
+                "it is about something else, or in another language: neither data nor labels have {}",
                 words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
             ),
         }

@@ -22,6 +22,7 @@ pub use diagnostics::LessonDiagnostics;
 pub(crate) use diagnostics::unlabeled_questions;
 pub use ensemble::Ensemble;
 pub use in_sequence::InSequence;
+pub(crate) use noisy_channel::ChannelLearner;
 pub use noisy_channel::NoisyChannel;
 pub use own_search::{EStep, OwnSearch};
 pub use student::Student;

@@ -17,7 +17,11 @@
 //! The counts `c` are the expected counts of expectation-maximisation on the labeled questions. The model ignores word order, so it is no
 //! parser; but its mistakes are not a parser's mistakes, and it is trained in milliseconds.
 
-use crate::hyperparameters::{CHANNEL_ROUNDS, LEAST_EXPLAINING_COUNT, LEAST_WORD_PROBABILITY};
+mod learner;
+
+pub(crate) use learner::ChannelLearner;
+
+use crate::hyperparameters::{LEAST_EXPLAINING_COUNT, LEAST_WORD_PROBABILITY};
 use crate::task::{LabeledExample, Task};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -79,24 +83,10 @@ impl NoisyChannel {
         labeled: &[LabeledExample],
         asked: impl IntoIterator<Item = &'q Question>,
     ) -> Self {
-        let mut channel = NoisyChannel::default();
-        channel.translations.of.push(Translation::default());
-        let asked: Vec<u32> =
-            asked.into_iter().flat_map(|question| channel.words_of(question.stems())).collect();
-        channel.translations.rare = 0.5 / asked.len().max(1) as f64;
-        for &word in &asked {
-            channel.translations.common[word as usize] += 1.0 / asked.len() as f64;
-        }
-        let pairs: Vec<(Vec<u32>, Vec<usize>)> = labeled
-            .iter()
-            .map(|LabeledExample { question, program, .. }| {
-                (channel.words_of(question.stems()), channel.notions_of(task, question, program))
-            })
-            .collect();
-        for _ in 0..CHANNEL_ROUNDS {
-            channel.translations.update_counts(&pairs);
-        }
-        channel
+        let mut learner = ChannelLearner::new();
+        learner.ask(asked);
+        learner.label(task, labeled);
+        learner.learn()
     }
 
     /// Returns `log p(x | y)`. Words, rules and items that it has not seen are added, which is why it is mutable.
@@ -199,10 +189,10 @@ impl Translations {
         words.iter().map(any).sum()
     }
 
-    /// Does a round of expectation-maximisation: replaces the counts by their expectations under the current `t`.
-    fn update_counts(&mut self, pairs: &[(Vec<u32>, Vec<usize>)]) {
-        let mut counts: Vec<FxHashMap<u32, f64>> = vec![FxHashMap::default(); self.of.len()];
-        let mut totals = vec![0.0; self.of.len()];
+    /// Does a round of expectation-maximisation: replaces the counts by those of `prior` and their expectations under the current `t`.
+    fn update_counts(&mut self, pairs: &[(Vec<u32>, Vec<usize>)], prior: &[Translation]) {
+        let (mut counts, mut totals): (Vec<FxHashMap<u32, f64>>, Vec<f64>) =
+            prior.iter().map(|prior| (prior.counts.clone(), prior.total)).unzip();
         for (words, notions) in pairs {
             for &word in words {
                 let shares: Vec<f64> = notions.iter().map(|&notion| self.probability(notion, word)).collect();
@@ -222,6 +212,7 @@ impl Translations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hyperparameters::CHANNEL_ROUNDS;
     use crate::task::{TaskError, World};
     use xpr_exec::Executor;
     use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, SuggestedValue, Table};
@@ -245,7 +236,8 @@ mod tests {
             (vec![3, 0, 1], vec![NOTHING, MEETING]),
         ];
         for _ in 0..CHANNEL_ROUNDS {
-            translations.update_counts(&pairs);
+            let nothing = vec![Translation::default(); NAMES.len()];
+            translations.update_counts(&pairs, &nothing);
         }
         translations
     }

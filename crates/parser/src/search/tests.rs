@@ -3,7 +3,10 @@
 use super::*;
 use crate::decoder::TargetProgram;
 use crate::test_worlds::{cities_and_states, tiny_world};
-use crate::{Model, ModelConfig, Scene, Surroundings, TrainableParser, Vocabulary, WeightedProgram};
+use crate::{
+    MentionPenalties, Model, ModelConfig, Parser, Scene, Surroundings, TrainableParser, Vocabulary,
+    WeightedProgram,
+};
 use std::collections::HashSet;
 use xpr_lang::sql::{ColumnId, Literal, SearchFacts, SqlEnvironment, SuggestedValue, TableId};
 use xpr_lang::{Environment, Language};
@@ -222,6 +225,41 @@ fn programs_that_make_no_sense_take_no_place() {
     };
     assert_eq!(nonsense.map(is_found), [false; 4]);
     assert_eq!(same.iter().filter(|text| is_found(text)).count(), 1, "one of two spellings");
+}
+
+/// A parser that was trained to ignore a value finds the program that uses it, if ignoring it costs enough.
+#[test]
+fn penalties_change_what_is_found_but_not_its_probability() {
+    let language = cities_and_states();
+    let fixed = SqlEnvironment::new(&language).with_sense(&language, &SearchFacts::default());
+    let of_cities = ColumnId { table: TableId(0), column: 0 };
+    let austin =
+        SuggestedValue { columns: vec![of_cities], ..SuggestedValue::new(Literal::text("austin"), "austin") };
+    let environment = fixed.with_values(&language, &[austin]);
+    let grammar = language.signatures().grammar(environment.items()).unwrap();
+    let vocabulary = Vocabulary::new(["austin".to_owned(), "where".to_owned()]);
+    let base = language.signatures().grammar(fixed.items()).unwrap();
+    let scene = Scene::new(base, &fixed, &vocabulary);
+    let shared = (0..fixed.items().len() as u32).collect();
+    let surroundings =
+        Surroundings { environment: Box::new(environment.clone()), grammar: grammar.clone(), shared };
+    let question = scene.question_in("where is austin", &vocabulary, surroundings);
+    let read = |text: &str| language.read(text, &grammar, &environment).unwrap();
+    let (uses, ignores) =
+        (read("SELECT city.name FROM city WHERE city.name = 'austin'"), read("SELECT city.name FROM city"));
+    let mut model = small_model(&scene, &vocabulary, 1);
+    train(&mut model, &question, &[ignores.clone(), ignores.clone(), ignores.clone(), uses.clone()]);
+    let best = |model: &Model| model.candidates(&[&question], 1).remove(0).remove(0);
+    assert_eq!(best(&model).program, ignores);
+    model.set_penalties(Some(MentionPenalties { unused_text: 10.0, ..MentionPenalties::default() }));
+    let found = best(&model);
+    assert_eq!(found.program, uses);
+    let target = TargetProgram { question: 0, actions: uses.actions() };
+    let own = model.log_probabilities(&[&question], &[target])[0];
+    assert!((found.log_probability - own).abs() < 1e-4, "{} is not {own}", found.log_probability);
+    // Training searches without penalties.
+    let mut reading = model.read(&[&question], &[1], Random::new(0), 1);
+    assert_eq!(reading.candidates(0..1, 1)[0][0].program, ignores);
 }
 
 /// With variational dropout, a candidate has the same log-probability in search and in the gradient, and all of them sum to at most

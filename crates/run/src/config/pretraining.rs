@@ -18,7 +18,7 @@ pub struct PretrainConfig {
     pub model: ModelConfig,
     /// Training.
     pub train: TrainConfig,
-    /// Choosing an answer, and evaluation. Candidates are not re-ranked: a noisy channel knows one database.
+    /// Choosing an answer, and evaluation.
     pub eval: EvalConfig,
 }
 
