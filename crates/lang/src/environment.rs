@@ -44,23 +44,6 @@ impl Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelationKind(pub u8);
 
-/// The kinds of relations between the words of a question and items that it says in other words than their phrase. See
-/// [`Environment::word_relations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WordRelations {
-    /// From a value to an item that holds it, such as a column.
-    pub value_in_item: RelationKind,
-    /// From a word of a value to an item that holds the value.
-    pub word_of_value: RelationKind,
-    /// From an item that holds a value to a word of the value.
-    pub item_with_value: RelationKind,
-    /// From a word to an item whose phrase is said in another order, or with function words in between: `names of the clubs` for
-    /// `club name`.
-    pub word_of_reordered: RelationKind,
-    /// From an item whose phrase is said in another order to a word of it.
-    pub reordered_item: RelationKind,
-}
-
 /// A directed, labelled edge between two items, for the relation-aware encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Relation {
@@ -113,11 +96,6 @@ pub trait Environment {
     /// Returns every relation between two items. Pairs that are not listed are unrelated.
     fn relations(&self) -> &[Relation] {
         &[]
-    }
-
-    /// Returns how words are related to items that are not said by their phrase; none if they are unrelated.
-    fn word_relations(&self) -> Option<WordRelations> {
-        None
     }
 
     /// Returns the item that a program must name before this one, such as the table of a column.

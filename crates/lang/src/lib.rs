@@ -129,9 +129,7 @@ mod sense;
 mod signatures;
 pub mod sql;
 
-pub use environment::{
-    Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, RelationKind, WordRelations,
-};
+pub use environment::{Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, RelationKind};
 pub use grammar::{Allowed, Grammar, GrammarError};
 pub use language::{Language, ReadError, SyntaxError};
 pub use outcome::{Outcome, OutcomeSyntaxError};

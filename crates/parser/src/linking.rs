@@ -6,11 +6,9 @@
 //! - between a word and an item, whether the word occurs in the item's phrase, and whether the whole phrase occurs at
 //!   that point of the question (an exact match, which takes precedence over a partial one);
 //! - between two items, the relation that the environment lists;
-//! - between a word and a rule that has phrases, the same as between a word and an item;
-//! - between a word and an item, where the environment has kinds for it ([`WordRelations`]): that the whole phrase is said in
-//!   another order or with function words in between, and that the item holds a value that the question says with the word.
+//! - between a word and a rule that has phrases, the same as between a word and an item.
 
-use xpr_lang::{Relation, WordRelations};
+use xpr_lang::Relation;
 use xpr_text::is_function_word;
 
 /// Between two words: their distance, clipped to −2 … 2.
@@ -105,15 +103,13 @@ pub(crate) struct RelationInputs<'a> {
     pub(crate) items: &'a [&'a StemmedPhrase],
     /// The relations between the items.
     pub(crate) among_items: &'a [u8],
-    /// How words are related to items that are not said by their phrase.
-    pub(crate) word_relations: Option<WordRelations>,
     /// The stems of the phrases of each rule that has some.
     pub(crate) rules: &'a [Vec<Vec<String>>],
 }
 
 /// Returns the kind of relation from each of [words ; items ; rules] to each, in row-major order.
 pub(crate) fn relate(inputs: &RelationInputs<'_>) -> Vec<u8> {
-    let RelationInputs { words, stems, items: phrases, among_items, word_relations, rules } = *inputs;
+    let RelationInputs { words, stems, items: phrases, among_items, rules } = *inputs;
     let (t, m, r) = (words.len(), phrases.len(), rules.len());
     let n = t + m + r;
     let mut kinds = vec![0; n * n];
@@ -132,10 +128,6 @@ pub(crate) fn relate(inputs: &RelationInputs<'_>) -> Vec<u8> {
             kinds[i * n + j] = WORD_ITEM + offset;
             kinds[j * n + i] = ITEM_WORD + offset;
         }
-    }
-    if let Some(relations) = word_relations {
-        relate_reordered(&mut kinds, n, inputs, relations);
-        relate_value_words(&mut kinds, n, inputs, relations);
     }
     for i in 0..m {
         let row = &mut kinds[(t + i) * n + t..][..m + r];
@@ -156,56 +148,6 @@ pub(crate) fn relate(inputs: &RelationInputs<'_>) -> Vec<u8> {
     kinds
 }
 
-/// Relates words to the items whose phrases they are in another order, or with function words in between: `names of the clubs`
-/// for `club name`. `n` is the number of all elements.
-fn relate_reordered(kinds: &mut [u8], n: usize, inputs: &RelationInputs<'_>, relations: WordRelations) {
-    let RelationInputs { words, stems, items, .. } = *inputs;
-    let t = words.len();
-    let content: Vec<usize> = (0..t).filter(|&word| !is_function_word(&words[word])).collect();
-    for (item, phrase) in items.iter().enumerate().filter(|(_, phrase)| phrase.stems.len() > 1) {
-        let mut wanted: Vec<&str> = phrase.stems.iter().map(String::as_str).collect();
-        wanted.sort_unstable();
-        for window in content.windows(wanted.len()) {
-            let mut said: Vec<&str> = window.iter().map(|&word| stems[word].as_str()).collect();
-            said.sort_unstable();
-            if said != wanted {
-                continue;
-            }
-            for &word in window {
-                if kinds[word * n + t + item] != word_item(phrase, 2) {
-                    kinds[word * n + t + item] = ENVIRONMENT + relations.word_of_reordered.0;
-                    kinds[(t + item) * n + word] = ENVIRONMENT + relations.reordered_item.0;
-                }
-            }
-        }
-    }
-}
-
-/// Relates the words of each value, where the question says the whole value, to the items that hold it. A word in the phrase of
-/// such an item keeps that relation. `n` is the number of all elements.
-fn relate_value_words(kinds: &mut [u8], n: usize, inputs: &RelationInputs<'_>, relations: WordRelations) {
-    let RelationInputs { words, items, among_items, .. } = *inputs;
-    let (t, m) = (words.len(), items.len());
-    let held = ENVIRONMENT + relations.value_in_item.0;
-    for (value, phrase) in items.iter().enumerate() {
-        let holders = among_items[value * m..][..m].iter().enumerate();
-        for (holder, _) in holders.filter(|(_, kind)| **kind == held) {
-            for word in 0..t {
-                let is_said = kinds[word * n + t + value] == word_item(phrase, 2);
-                if is_said && kinds[word * n + t + holder] == word_item(items[holder], 0) {
-                    kinds[word * n + t + holder] = ENVIRONMENT + relations.word_of_value.0;
-                    kinds[(t + holder) * n + word] = ENVIRONMENT + relations.item_with_value.0;
-                }
-            }
-        }
-    }
-}
-
-/// Returns the kind of relation from a word to an item that it matches this well.
-fn word_item(phrase: &StemmedPhrase, matched: u8) -> u8 {
-    WORD_ITEM + class(phrase.class) * MATCHES + matched
-}
-
 /// Returns the relations of the first `elements` of [words ; items ; rules] only.
 pub(crate) fn among_first(kinds: &[u8], elements: usize) -> Vec<u8> {
     let n = kinds.len().isqrt();
@@ -215,7 +157,6 @@ pub(crate) fn among_first(kinds: &[u8], elements: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xpr_lang::{ItemId, RelationKind};
     use xpr_text::{stem, tokenize};
 
     #[test]
@@ -248,7 +189,6 @@ mod tests {
             stems: &stemmed("cities with no less than two rivers"),
             items: &[&item],
             among_items: &[SAME],
-            word_relations: None,
             rules: &[vec![stemmed("before"), stemmed("less than")], vec![stemmed("no less than")]],
         });
         let n = 10;
@@ -260,54 +200,5 @@ mod tests {
         let without_rules = among_first(&kinds, 8);
         assert_eq!(without_rules.len(), 64);
         assert_eq!(without_rules[6 * 8 + 7], relation(6, 7));
-    }
-
-    #[test]
-    fn items_that_are_not_said_by_their_phrase_are_related_to_words() {
-        let words = tokenize("red cars in new york state");
-        let phrase = |text: &str, class: usize| StemmedPhrase { stems: stemmed(text), class };
-        // Two columns, one of which has a word of the value in its name, and the value.
-        let items = [phrase("city", 1), phrase("state", 1), phrase("new york state", 3)];
-        let word_relations = WordRelations {
-            value_in_item: RelationKind(0),
-            word_of_value: RelationKind(1),
-            item_with_value: RelationKind(2),
-            word_of_reordered: RelationKind(3),
-            reordered_item: RelationKind(4),
-        };
-        let held = |item: u32| Relation { from: ItemId(2), to: ItemId(item), kind: RelationKind(0) };
-        let relations = relate(&RelationInputs {
-            words: &words,
-            stems: &stemmed("red cars in new york state"),
-            items: &items.each_ref(),
-            among_items: &among_items(3, &[held(0), held(1)]),
-            word_relations: Some(word_relations),
-            rules: &[],
-        });
-        let relation = |from: usize, to: usize| relations[from * 9 + to];
-        let nothing = WORD_ITEM + MATCHES;
-        let [to_item, to_word] = [ENVIRONMENT + 1, ENVIRONMENT + 2];
-        assert_eq!(
-            [0, 1, 2, 3, 4, 5].map(|word| relation(word, 6)),
-            [nothing, nothing, nothing, to_item, to_item, to_item]
-        );
-        assert_eq!([3, 4, 5].map(|word| relation(6, word)), [to_word; 3]);
-        assert_eq!([4, 5].map(|word| relation(word, 7)), [to_item, nothing + 2], "the name has precedence");
-
-        let words = tokenize("names of the clubs and start time");
-        let items = [phrase("club name", 1), phrase("start time", 1), phrase("club member", 1)];
-        let relations = relate(&RelationInputs {
-            words: &words,
-            stems: &stemmed("names of the clubs and start time"),
-            items: &items.each_ref(),
-            among_items: &among_items(3, &[]),
-            word_relations: Some(word_relations),
-            rules: &[],
-        });
-        let relation = |from: usize, to: usize| relations[from * 10 + to];
-        assert_eq!([0, 1, 3].map(|word| relation(word, 7)), [ENVIRONMENT + 3, nothing, ENVIRONMENT + 3]);
-        assert_eq!([0, 3].map(|word| relation(7, word)), [ENVIRONMENT + 4; 2]);
-        assert_eq!([5, 6].map(|word| relation(word, 8)), [nothing + 2; 2], "the same order has precedence");
-        assert_eq!([0, 3].map(|word| relation(word, 9)), [nothing, nothing + 1]);
     }
 }

@@ -77,8 +77,8 @@ impl Question {
         vocabulary: &Vocabulary,
     ) -> Self {
         let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        let (rules, word_relations) = (scene.rule_phrases().stems(), scene.word_relations());
-        let inputs = RelationInputs { words, stems: &stems, items, among_items, word_relations, rules };
+        let rules = scene.rule_phrases().stems();
+        let inputs = RelationInputs { words, stems: &stems, items, among_items, rules };
         Question {
             words: words.iter().map(|word| vocabulary.id(word)).collect(),
             relations: linking::relate(&inputs).into(),

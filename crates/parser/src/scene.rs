@@ -7,7 +7,7 @@ use crate::rule_phrases::RulePhrases;
 use crate::vocabulary::UNKNOWN_WORD;
 use crate::{Question, Surroundings, Vocabulary};
 use std::sync::Arc;
-use xpr_lang::{Action, Environment, Grammar, Item, ItemId, RuleId, WordRelations};
+use xpr_lang::{Action, Environment, Grammar, Item, ItemId, RuleId};
 use xpr_text::{stem, tokenize};
 
 /// Everything about an environment that does not depend on a question: its grammar, the words of its items, and the
@@ -24,7 +24,6 @@ struct SceneContent {
     /// The kind of relation from each item to each.
     among_items: Vec<u8>,
     relation_kinds: usize,
-    word_relations: Option<WordRelations>,
     items: ItemFeatures,
     rule_phrases: RulePhrases,
 }
@@ -96,7 +95,6 @@ impl Scene {
             columns: ActionColumns::new(grammar, environment),
             among_items: linking::among_items(environment.items().len(), environment.relations()),
             relation_kinds: linking::kinds(environment.relation_names().len()),
-            word_relations: environment.word_relations(),
             items: ItemFeatures::of_names(environment.items(), vocabulary),
         }))
     }
@@ -132,11 +130,6 @@ impl Scene {
     /// Returns the number of relation kinds.
     pub(crate) fn relation_kinds(&self) -> usize {
         self.0.relation_kinds
-    }
-
-    /// Returns how words are related to items that are not said by their phrase.
-    pub(crate) fn word_relations(&self) -> Option<WordRelations> {
-        self.0.word_relations
     }
 
     /// Returns the column of an action.

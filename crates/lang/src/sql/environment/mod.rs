@@ -9,8 +9,8 @@ use super::literal::{Literal, LiteralKind};
 use super::rules::LiteralPosition;
 use super::schema::{ColumnId, TableId};
 use super::sense::{SearchFacts, SenseFacts};
-use crate::{Action, Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, Sense, WordRelations};
-use relations::{RELATION_NAMES, SchemaLink, WORD_RELATIONS, is_key, link, schema_relations};
+use crate::{Action, Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, Sense};
+use relations::{RELATION_NAMES, SchemaLink, is_key, link, schema_relations};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use xpr_text::split_identifier;
@@ -371,10 +371,6 @@ impl Environment for SqlEnvironment {
 
     fn relations(&self) -> &[Relation] {
         &self.relations
-    }
-
-    fn word_relations(&self) -> Option<WordRelations> {
-        Some(WORD_RELATIONS)
     }
 
     /// A column comes after its table: programs write `FROM` first, so a column of another table would be unbound.

@@ -154,46 +154,6 @@ fn relations_follow_from_tables_keys_and_values() {
     }
 }
 
-/// Students take courses and belong to clubs, a course has a teacher, and a club has an adviser, who is a teacher.
-#[test]
-fn tables_are_related_through_a_third_one() {
-    let names = ["student", "takes", "course", "teacher", "club"];
-    let keys: [&[u32]; 5] = [&[4], &[0, 2], &[3], &[], &[3]];
-    let tables = names.iter().zip(keys).map(|(name, keys)| Table {
-        name: (*name).to_owned(),
-        columns: (0..3).map(|c| Column { name: format!("c{c}"), ty: ColumnType::Number }).collect(),
-        primary_key: vec![0],
-        foreign_keys: (1..)
-            .zip(keys)
-            .map(|(column, &to)| ForeignKey {
-                columns: vec![column],
-                to: vec![ColumnId { table: TableId(to), column: 0 }],
-                confidence: 1.0,
-            })
-            .collect(),
-    });
-    let language = Sql::new(Schema { tables: tables.collect() });
-    let environment = SqlEnvironment::new(&language);
-    let name = |from: &str, to: &str| {
-        let pair = (environment.find(from).unwrap(), environment.find(to).unwrap());
-        let found = environment.relations().iter().find(|edge| (edge.from, edge.to) == pair);
-        found.map(|edge| environment.relation_names()[usize::from(edge.kind.0)])
-    };
-    for (from, to, relation) in [
-        ("student", "course", Some("a table points to both tables")),
-        ("course", "student", Some("a table points to both tables")),
-        ("takes", "student", Some("table points to table")),
-        ("takes", "teacher", Some("table points to table through another")),
-        ("teacher", "takes", Some("table is pointed to by table through another")),
-        ("club", "course", Some("tables point to one table")),
-        ("student", "teacher", Some("table points to table through another")),
-        ("student", "student", None),
-        ("takes", "club", Some("table points to table through another")),
-    ] {
-        assert_eq!(name(from, to), relation, "{from} → {to}");
-    }
-}
-
 #[test]
 fn values_can_be_added_to_the_grammar_of_the_schema() {
     let language = language();
