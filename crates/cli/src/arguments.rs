@@ -10,9 +10,10 @@ use xpr_learn::objectives;
 #[command(after_help = "\
 Examples:
   xpr demo
-  xpr init --db sqlite:music.db --labeled pairs.tsv --unlabeled log.txt
-  xpr train music/xpr.toml --out music/run
+  xpr init --db music.db --out music
   xpr ask music/run \"which albums have more than ten songs\"
+  xpr init --db music.db --labeled pairs.tsv --unlabeled log.txt --out taught
+  xpr train taught/xpr.toml --out taught/run
 
 `xpr COMMAND --help` shows examples of each command.
 
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     Train(TrainArguments),
     Pretrain(PretrainArguments),
+    Base(BaseArguments),
     Sweep(SweepArguments),
     Compare(CompareArguments),
     Eval(EvalArguments),
@@ -103,9 +105,9 @@ pub(crate) struct DetailArguments {
 
 /// Train, compare and query parsers on a built-in film database: no files needed, minutes on two cores.
 ///
-/// Creates a project folder and trains a parser on few labels (the lower bound), on the same labels and unlabeled questions (sparse
-/// MML), and on all labels (the upper bound). Shows what executing programs adds, compares the three on test questions, and answers
-/// new questions. An interrupted demo resumes; finished runs are not trained again.
+/// Creates a project folder, and asks the built-in base questions about films, which it has never seen. Shows what executing its
+/// programs tells about a log of questions without SQL. Then trains it on the log, and on the log and 20 labels, compares the three on
+/// test questions, and answers new questions. An interrupted demo resumes; finished runs are not trained again.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  xpr demo\n  xpr demo --all --seed 1\n  xpr demo --out /tmp/films --json"
@@ -157,15 +159,18 @@ Examples:
 pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) experiment: ExperimentArguments,
-    /// Start from the parser that `xpr pretrain` wrote to this folder; the setting base.folder. Labels are optional then, and
-    /// with --set train.steps=0 the run answers as the base does.
+    /// Start from the parser that `xpr pretrain` or `xpr base` wrote to this folder, or from `built-in`; the setting
+    /// base.folder. Labels are optional then, and with --set train.steps=0 the run answers as the base does.
     #[arg(long, value_name = "BASE")]
     pub(crate) from: Option<PathBuf>,
+    /// Start from nothing, although the experiment names a base. Settings that it does not give have other defaults then.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) no_base: bool,
     /// Run folder to write.
     #[arg(long, value_name = "RUN")]
     pub(crate) out: PathBuf,
     /// Resume the run in the folder, with the settings stored in it.
-    #[arg(long, conflicts_with_all = ["experiment", "set", "tune", "from"])]
+    #[arg(long, conflicts_with_all = ["experiment", "set", "tune", "from", "no_base"])]
     pub(crate) resume: bool,
     /// Choose learn.weight among these first (0.1, 0.3, 0.5 and 1 if none are given): train with each on part of the
     /// labeled examples, compare on the rest (100, or half of them if there are fewer than 200), then train on all of them
@@ -220,6 +225,62 @@ pub(crate) struct PretrainArguments {
     /// Resume pretraining in the folder, with the settings stored in it.
     #[arg(long, conflicts_with_all = ["file", "set"])]
     pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// Print the card of the built-in base, or make its files anew.
+///
+/// The base is a parser that was pretrained on many databases. Parsers of other databases start from it (`xpr init`). Without
+/// arguments, prints what it was trained on, under which licences, and how often it is right.
+///
+/// With the settings of pretraining, makes the files of such a base from public files: vectors of frequent words and of those of the
+/// databases, the parser, and both packed into few bytes. Compares the packed parser with the one that was trained on the
+/// databases that are held out. The same command resumes what was interrupted. --from packs a parser that `xpr pretrain` made.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr base
+  xpr base experiments/pretraining/spider.toml --data data --model models/all-MiniLM-L6-v2 --words glove.6B.100d.txt \\
+    --out crates/base/data
+  xpr base --from pretrained --embeddings vectors.txt --out packed
+  xpr train music/xpr.toml --from packed --out music/run")]
+pub(crate) struct BaseArguments {
+    /// File with the settings of pretraining (TOML).
+    #[arg(value_name = "FILE", requires_all = ["model", "words", "out"], conflicts_with = "from")]
+    pub(crate) file: Option<PathBuf>,
+    /// Override a setting of pretraining.
+    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
+    pub(crate) set: Vec<String>,
+    /// Folder that the setting data.folders is relative to; that of the file if not given.
+    #[arg(long, value_name = "DIR", env = "XPR_DATA", hide_env_values = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// Folder of a sentence encoder, which the word vectors are made with.
+    #[arg(long, value_name = "DIR", requires = "file")]
+    pub(crate) model: Option<PathBuf>,
+    /// File whose lines begin with a word, the most frequent first, such as one of GloVe.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub(crate) words: Option<PathBuf>,
+    /// Number of words of that file.
+    #[arg(long, value_name = "N", default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) frequent: u32,
+    /// Size of the word vectors.
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) size: u32,
+    /// Folder of what is made on the way, from which an interrupted command resumes.
+    #[arg(long, value_name = "DIR", default_value = "base-work")]
+    pub(crate) work: PathBuf,
+    /// Pack the parser that `xpr pretrain` wrote to this folder.
+    #[arg(long, value_name = "BASE", requires_all = ["embeddings", "out"])]
+    pub(crate) from: Option<PathBuf>,
+    /// Word vectors that the parser of --from was pretrained with.
+    #[arg(long, value_name = "PATH", requires = "from")]
+    pub(crate) embeddings: Option<PathBuf>,
+    /// Folder to write the files to.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) pool: ThreadArguments,
     #[command(flatten)]
@@ -522,7 +583,7 @@ pub(crate) struct WorldArguments {
 Examples:
   xpr vectors --model models/all-MiniLM-L6-v2 --words pairs.tsv log.txt schema.sql --out vectors.txt
   xpr vectors --model models/all-MiniLM-L6-v2 --words log.txt --basis english.txt --out vectors.txt
-  xpr train music/xpr.toml --embeddings vectors.txt --out music/run")]
+  xpr train music/xpr.toml --no-base --embeddings vectors.txt --out music/run")]
 pub(crate) struct VectorsArguments {
     /// Folder of the encoder: a BERT model with config.json, tokenizer.json and model.safetensors.
     #[arg(long, value_name = "DIR")]
@@ -660,25 +721,30 @@ pub(crate) struct CheckArguments {
 
 /// Create a project folder for your own database.
 ///
+/// Needs no questions: without --labeled, the folder `run` of the project has a parser that answers at once. It is the pretrained
+/// parser that is built in (`xpr base` prints its card), and has learned from other databases only.
+///
 /// Reads the database and your questions, prints what it found, and writes an experiment file that is ready for `xpr train`. The
 /// questions are copied; the database is not.
-///
-/// With --from it needs no questions: the folder `run` of the project then has a parser that answers at once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  xpr init --db sqlite:music.db --labeled pairs.tsv
+  xpr init --db music.db
+  xpr init --db music.db --labeled pairs.tsv
   xpr init --db sqlite:music.db --labeled pairs.csv --unlabeled log.txt --out music
-  xpr init --db sqlite:music.db --from base --out music")]
+  xpr init --db music.db --from base --out music")]
 pub(crate) struct InitArguments {
     #[command(flatten)]
     pub(crate) files: DatabaseFiles,
-    /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json. Needed unless there is --from.
-    #[arg(long, value_name = "FILE", required_unless_present = "from")]
+    /// Questions with their SQL: .tsv (question, SQL), .csv with a header, .jsonl or .json.
+    #[arg(long, value_name = "FILE", required_if_eq("no_base", "true"))]
     pub(crate) labeled: Option<PathBuf>,
-    /// Folder of a parser that `xpr pretrain` wrote, to start from.
+    /// Start from the parser that `xpr pretrain` or `xpr base` wrote to this folder, instead of the one that is built in.
     #[arg(long, value_name = "BASE")]
     pub(crate) from: Option<PathBuf>,
+    /// Start from nothing: the parser learns from your labels only.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) no_base: bool,
     /// Test questions with their SQL. Without this file and without a column `split`, a tenth of the labeled questions is
     /// held out.
     #[arg(long, value_name = "FILE")]
@@ -701,6 +767,31 @@ pub(crate) enum BenchCommand {
     Exec(BenchExecArguments),
     Train(BenchTrainArguments),
     Search(BenchSearchArguments),
+    Ask(BenchAskArguments),
+}
+
+/// Measure the time of answers: from the text of a question to its candidates, their execution and the chosen answer.
+///
+/// Questions are answered one at a time, as `xpr ask` does. The first of them are not counted.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  xpr bench ask music/run --questions log.txt --beam 8\n  xpr bench ask music/run --questions pairs.tsv --json"
+)]
+pub(crate) struct BenchAskArguments {
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Questions: one per line, or in the formats of `xpr init --labeled`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) questions: PathBuf,
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    /// Duration of the measurement.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 /// Measure the time of training steps, and their share of the machine's peak speed.

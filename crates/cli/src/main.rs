@@ -62,6 +62,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Demo(arguments) => commands::demo::run(&arguments, out),
         Command::Train(arguments) => commands::train::run(&arguments, out),
         Command::Pretrain(arguments) => commands::pretrain::run(&arguments, out),
+        Command::Base(arguments) => commands::base::run(&arguments, out),
         Command::Sweep(arguments) => commands::sweep::run(&arguments, out),
         Command::Compare(arguments) => commands::compare::run(&arguments, out),
         Command::Eval(arguments) => commands::eval::run(&arguments, out),
@@ -82,6 +83,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Bench(BenchCommand::Exec(arguments)) => commands::bench::exec(&arguments, out),
         Command::Bench(BenchCommand::Train(arguments)) => commands::bench_parser::train(&arguments, out),
         Command::Bench(BenchCommand::Search(arguments)) => commands::bench_parser::search(&arguments, out),
+        Command::Bench(BenchCommand::Ask(arguments)) => commands::bench_ask::run(&arguments, out),
         Command::Completions(arguments) => commands::completions::run(&arguments, out),
         Command::Man(arguments) => commands::man::run(&arguments, out),
     }

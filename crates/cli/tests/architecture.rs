@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 13] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("text", &[]),
     ("random", &[]),
+    ("base", &[]),
     ("data", &[]),
     ("lang", &["text"]),
     ("nn", &["random"]),
@@ -16,10 +17,16 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("exec", &["lang", "text"]),
     ("parser", &["lang", "nn", "text"]),
     ("run", &["data", "lang", "parser", "text"]),
-    ("learn", &["data", "exec", "lang", "nn", "parser", "run", "text"]),
+    ("learn", &["base", "data", "exec", "lang", "nn", "parser", "run", "text"]),
     ("report", &["random", "run"]),
     ("demo", &["data", "exec"]),
-    ("cli", &["data", "demo", "exec", "lang", "learn", "nn", "parser", "report", "run", "sentence", "text"]),
+    (
+        "cli",
+        &[
+            "base", "data", "demo", "exec", "lang", "learn", "nn", "parser", "report", "run", "sentence",
+            "text",
+        ],
+    ),
 ];
 
 /// The modules of `learn`: each uses only itself and those before it.

@@ -65,8 +65,16 @@ fn the_confidence_is_fitted_on_all_labels_by_parsers_that_have_not_seen_them() {
     let folder = tempfile::tempdir().unwrap();
     xpr_demo::write(folder.path()).unwrap();
     let train = |name: &str, settings: &[&str]| {
-        let small =
-            ["train.steps=60", "model.hidden=16", "model.heads=2", "model.feed_forward=16", "model.word=8"];
+        let small = [
+            "base.folder=",
+            "data.embeddings=",
+            "learn.objective=none",
+            "train.steps=60",
+            "model.hidden=16",
+            "model.heads=2",
+            "model.feed_forward=16",
+            "model.word=8",
+        ];
         let settings: Vec<String> = small.iter().chain(settings).map(|&setting| setting.to_owned()).collect();
         let config = Config::read(Some(&folder.path().join("xpr.toml")), &settings).unwrap().config;
         let experiment = Experiment::load(config).unwrap();
@@ -82,12 +90,12 @@ fn the_confidence_is_fitted_on_all_labels_by_parsers_that_have_not_seen_them() {
         };
         (folds.0, fitted, evaluation.confidence.is_some())
     };
-    // 112 of the 564 labels of the demo. Answers that fail are not counted.
-    let few = "data.fraction=0.2";
+    // Answers that fail are not counted.
+    let few = "data.label_count=112";
     let (folds, fitted, has_figures) = train("fitted", &[few, "eval.confidence_folds=2"]);
     assert!(folds == 2 && (30..=112).contains(&fitted.unwrap()) && has_figures, "{fitted:?}");
     assert_eq!(train("cautious", &[few, "eval.confidence_folds=0"]), (0, Some(0), true));
-    assert_eq!(train("too-few", &["data.fraction=0.02"]), (0, Some(0), true));
+    assert_eq!(train("too-few", &["data.label_count=11"]), (0, Some(0), true));
     let no_votes = "eval.votes=false";
     assert_eq!(train("paper", &[few, no_votes, "eval.penalties=false"]), (0, None, false));
     let (folds, fitted, has_figures) = train("penalties", &[few, no_votes, "eval.confidence_folds=2"]);

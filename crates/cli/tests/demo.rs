@@ -1,4 +1,4 @@
-//! The whole demo through the binary, with parsers that are too small to be accurate.
+//! The whole demo through the binary, with few steps and a narrow search.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use serde_json::Value;
@@ -10,16 +10,7 @@ use std::process::{Command, Output};
 fn demo(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
     command.current_dir(folder).env_remove("XPR_DATA").env_remove("XPR_EMBEDDINGS").arg("demo");
-    for setting in [
-        "train.steps=40",
-        "train.checkpoint=20",
-        "learn.steps=20",
-        "learn.beam=4",
-        "eval.beam=2",
-        "model.hidden=32",
-        "model.heads=4",
-        "model.feed_forward=32",
-    ] {
+    for setting in ["train.steps=6", "train.checkpoint=4", "learn.batch=4", "learn.beam=4", "eval.beam=4"] {
         command.args(["--set", setting]);
     }
     command.args(arguments).output().unwrap()
@@ -55,14 +46,18 @@ fn the_demo_trains_compares_answers_and_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let output = demo(folder.path(), &[]);
     let text = printed(&output);
-    // The examples depend on the trained parsers.
+    // The examples depend on the base.
     let (before, rest) = text.split_once("not used in training).\n").unwrap();
-    let (_, after) = rest.split_once("\nsparse MML, ").unwrap();
-    insta::assert_snapshot!(shape(&format!("{before}not used in training).\n…\nsparse MML, {after}")));
+    let (_, after) = rest.split_once("\nwith a log, sparse MML: ").unwrap();
+    insta::assert_snapshot!(shape(&format!(
+        "{before}not used in training).\n…\nwith a log, sparse MML: {after}"
+    )));
     let progress = String::from_utf8(output.stderr).unwrap();
-    for line in
-        ["lower bound: 169 labeled", "sparse MML: 169 labeled", "upper bound: 564 labeled", "step 40/40"]
-    {
+    for line in [
+        "with a log, sparse MML: 0 labeled, 564 unlabeled",
+        "with a log and 20 labels: 20 labeled, 544 unlabeled",
+        "step 6/6",
+    ] {
         assert!(progress.contains(line), "{progress}");
     }
 
@@ -72,29 +67,35 @@ fn the_demo_trains_compares_answers_and_resumes() {
     let found: Value = serde_json::from_str(&printed(&again)).unwrap();
     let runs = found["runs"].as_array().unwrap();
     let names: Vec<&str> = runs.iter().map(|run| run["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["lower bound", "sparse MML", "upper bound"]);
+    assert_eq!(names, ["built-in base", "with a log, sparse MML", "with a log and 20 labels"]);
+    let accuracy = |run: &Value| run["evaluation"]["accuracy"].as_f64().unwrap();
     for run in runs {
         assert_eq!(run["seconds"], Value::Null);
         assert_eq!(run["right"].as_array().unwrap().len(), 214);
-        let accuracy = format!("{:.1} %", 100.0 * run["evaluation"]["accuracy"].as_f64().unwrap());
-        assert!(text.contains(&accuracy), "{accuracy} is not in {text}");
+        let percent = format!("{:.1} %", 100.0 * accuracy(run));
+        assert!(text.contains(&percent), "{percent} is not in {text}");
     }
+    // The base has never seen a question about films.
+    assert!(accuracy(&runs[0]) > 0.3, "{}", accuracy(&runs[0]));
     assert_eq!(found["answers"].as_array().unwrap().len(), 5);
     let running = &found["running"];
-    assert_eq!(running["questions"], 395);
-    // A beam of 4 finds at most four programs for a question. A parser of 40 steps finds few that make sense.
+    assert_eq!(running["questions"], 564);
+    // A beam of 4 finds at most four programs for a question.
     let candidates = running["candidates"].as_u64().unwrap();
-    assert!((395..=395 * 4).contains(&candidates), "{candidates} candidates");
+    assert!((564..=564 * 4).contains(&candidates), "{candidates} candidates");
 
-    // An unfinished run is resumed, and a run with other settings is trained again.
-    let sparse = folder.path().join("xpr-demo/runs/seed-0/sparse");
-    let weights = fs::read(sparse.join("model.safetensors")).unwrap();
-    fs::remove_file(sparse.join("evaluation.json")).unwrap();
+    // An unfinished run is resumed to the same weights, and a run with other settings is trained again.
+    let run = folder.path().join("xpr-demo/runs/seed-0/labels");
+    let weights = || fs::read(run.join("model.safetensors")).unwrap();
+    let first = weights();
+    assert_ne!(first, fs::read(run.with_file_name("log-sparse").join("model.safetensors")).unwrap());
+    fs::remove_file(run.join("evaluation.json")).unwrap();
     let resumed = demo(folder.path(), &["--json"]);
-    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 20"));
-    let other = demo(folder.path(), &["--json", "--set", "train.steps=41"]);
-    assert!(String::from_utf8(other.stderr).unwrap().contains("step 41/41"));
-    assert_ne!(fs::read(sparse.join("model.safetensors")).unwrap(), weights);
+    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 6"));
+    assert_eq!(weights(), first);
+    let other = demo(folder.path(), &["--json", "--set", "train.steps=7"]);
+    assert!(String::from_utf8(other.stderr).unwrap().contains("step 7/7"));
+    assert_ne!(weights(), first);
     assert!(folder.path().join("xpr-demo/report.html").is_file());
 }
 

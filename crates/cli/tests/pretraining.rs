@@ -283,8 +283,9 @@ fn a_project_without_labels_answers_at_once() {
     // The parser in the folder is kept, and labels are not needed but welcome.
     assert!(fail(&mut init(&["--out", "boats", "--force"])).contains("boats/run exists; remove it"));
     succeed(&mut init(&["--out", "labeled", "--labeled", "other/boats/pairs.tsv"]));
-    let taught = ["train", "labeled/xpr.toml", "--set", "train.steps=20", "--out", "labeled/taught"];
-    succeed(&mut databases.command(&taught));
-    let neither = fail(&mut databases.command(&["init", "--db", "other/boats/boats.sqlite"]));
+    let train = ["train", "labeled/xpr.toml", "--set", "train.steps=20", "--out", "labeled/run"];
+    succeed(&mut databases.command(&train));
+    let neither = ["init", "--db", "other/boats/boats.sqlite", "--no-base"];
+    let neither = fail(&mut databases.command(&neither));
     assert!(neither.contains("--labeled <FILE>"), "{neither}");
 }

@@ -1,5 +1,6 @@
-//! Word vectors in the text format of GloVe: each line has a word and its numbers, separated by spaces.
+//! Word vectors, in the text format of GloVe: each line has a word and its numbers, separated by spaces.
 
+use crate::packed_vectors::PACKED_ENDING;
 use crate::{DataError, LineError, text_file, write_output_with};
 use rustc_hash::FxHashMap;
 use std::io::{BufWriter, Write};
@@ -17,12 +18,15 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Reads a file.
+    /// Reads a file: in the text format of GloVe or, if its name ends in `.safetensors`, in 8 bits.
     ///
     /// # Errors
-    /// If the file cannot be read, if a line is not a word and as many numbers as the first line has, or if there are no
+    /// If the file cannot be read or is in another format, if a line is not a word and as many numbers as the first line has, or if there are no
     /// lines.
     pub fn open(path: &Path) -> Result<Self, DataError> {
+        if path.extension().is_some_and(|ending| ending == PACKED_ENDING) {
+            return Embeddings::open_packed(path);
+        }
         Embeddings::read(&text_file::read(path)?).map_err(DataError::in_file(path))
     }
 

@@ -33,6 +33,14 @@ pub enum DataError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// A file has the wrong content.
+    #[error("{path}: {message}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A line of a file is wrong.
     #[error("{path}, {source}")]
     Line {

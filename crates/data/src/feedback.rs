@@ -69,7 +69,7 @@ impl Feedback {
 }
 
 /// Adds a label to the end of a file of labeled questions: lines of a question, a tab and a program. The file is replaced as a whole or not at
-/// all. Returns the line of the label, or nothing if the file has it already.
+/// all, and created if it does not exist. Returns the line of the label, or nothing if the file has it already.
 ///
 /// # Errors
 /// If the file cannot be read or written, or has another format.
@@ -78,9 +78,10 @@ pub fn add_label(path: &Path, question: &str, program: &str) -> Result<Option<us
         DataError::in_file(path)(LineError { line, message: message.to_owned() })
     };
     let is_tabs = path.extension().is_some_and(|extension| extension == "tsv");
-    let known = labeled::read(path)?;
+    let is_new = fs::metadata(path).map_or(true, |file| file.is_file() && file.len() == 0);
+    let known = if is_new { vec![] } else { labeled::read(path)? };
     // A first line that names the columns is not a question.
-    if !is_tabs || known.first().is_none_or(|first| first.line != 1) {
+    if !is_tabs || known.first().is_some_and(|first| first.line != 1) {
         let message = "labels are added to .tsv files without a header only; add this one by hand";
         return Err(in_file(message, 1));
     }
@@ -96,8 +97,8 @@ pub fn add_label(path: &Path, question: &str, program: &str) -> Result<Option<us
     if known.iter().any(is_same) {
         return Ok(None);
     }
-    let mut content = text_file::read(path)?;
-    if !content.ends_with('\n') {
+    let mut content = if is_new { String::new() } else { text_file::read(path)? };
+    if !content.is_empty() && !content.ends_with('\n') {
         content.push('\n');
     }
     let line = content.lines().count() + 1;
@@ -122,6 +123,13 @@ mod tests {
             "who\tSELECT name FROM a\nhow many\tSELECT count(*) FROM a\n"
         );
         assert_eq!(add_label(&path, "who", "SELECT name FROM a").unwrap(), None);
+        for new in ["none.tsv", "empty.tsv"].map(|name| folder.path().join(name)) {
+            if new.ends_with("empty.tsv") {
+                fs::write(&new, "").unwrap();
+            }
+            assert_eq!(add_label(&new, "who", "SELECT name FROM a").unwrap(), Some(1));
+            assert_eq!(fs::read_to_string(&new).unwrap(), "who\tSELECT name FROM a\n");
+        }
         let header = folder.path().join("header.tsv");
         fs::write(&header, "question\tsql\nwho\tSELECT name FROM a\n").unwrap();
         assert!(add_label(&header, "x", "SELECT 1").unwrap_err().to_string().contains("by hand"));

@@ -7,7 +7,7 @@
 //! - [`Text2Sql`] is a dataset of text2sql-data, such as GeoQuery.
 //! - [`labeled`] and [`unlabeled`] read files of questions with and without programs, in several formats.
 //! - [`Project`] writes a folder with an experiment and the files it needs.
-//! - [`Embeddings`] are word vectors in the text format of GloVe.
+//! - [`Embeddings`] are word vectors, in the text format of GloVe or in 8 bits.
 //! - [`read_lexicon`] reads the phrases of properties, types and values from the grammar files of SEMPRE.
 //! - [`read_text`] reads a text file, whatever program wrote it.
 //! - [`write_file`] writes a file completely or not at all, and [`write_output`] one that a user named.
@@ -29,6 +29,7 @@ mod json_list;
 pub mod labeled;
 mod lexicon;
 mod overnight;
+mod packed_vectors;
 mod project;
 mod records;
 mod text2sql;
@@ -41,6 +42,7 @@ pub use error::{DataError, LineError};
 pub use labeled::{LabeledQuestion, Split};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, OvernightPart, read_examples};
+pub use packed_vectors::PackedVectorsError;
 pub use project::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
 pub use text_file::{read as read_text, read_bytes, read_utf8};
 pub use text2sql::{SplitBy, Text2Sql};

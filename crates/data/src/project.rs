@@ -16,10 +16,6 @@ use std::path::{Component, Path, PathBuf};
 /// The name of the file with the experiment.
 pub const EXPERIMENT_FILE: &str = "xpr.toml";
 
-/// The number of steps from a pretrained parser, and the learning rate: few and small, so that the parser keeps what it knows.
-const BASE_STEPS: usize = 200;
-const BASE_RATE: f64 = 3e-4;
-
 /// The settings of an experiment about a database: the section `[data]` of its configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProjectSettings {
@@ -37,7 +33,9 @@ pub struct ProjectSettings {
     pub suggested_keys: Vec<String>,
     /// Whether constants of labels may differ from the cells in blanks and case.
     pub loose_values: bool,
-    /// The folder of the pretrained parser to start from, relative to the folder; empty for none.
+    /// The file of word vectors for a parser that starts from nothing; empty for none.
+    pub embeddings: String,
+    /// The pretrained parser to start from: its folder, relative to the folder, or a name. Empty for none.
     pub base: String,
 }
 
@@ -75,6 +73,13 @@ impl ProjectSettings {
                 "shuffles the labeled questions, so that the held-out ones are not all alike",
             );
         }
+        if !self.embeddings.is_empty() {
+            let comment = match self.base.is_empty() {
+                true => "word vectors",
+                false => "word vectors, if the parser starts from nothing",
+            };
+            set("embeddings", quoted(&self.embeddings), comment);
+        }
         toml.push_str(
             "# What people call tables, columns and values; tables to leave out; keys that are not declared:\n",
         );
@@ -96,7 +101,7 @@ impl ProjectSettings {
         toml.push_str("penalties = true # programs lose by what they leave out of a question, and by constants nobody said\n");
         if !self.base.is_empty() {
             toml.push_str(&format!(
-                "\n[base]\nfolder = {} # the pretrained parser to start from\n\n[train]\nsteps = {BASE_STEPS}\nrate = {BASE_RATE}\n",
+                "\n[base]\nfolder = {} # the pretrained parser to start from; \"\" to start from nothing\n",
                 quoted(&self.base)
             ));
         }
@@ -268,6 +273,8 @@ mod tests {
             database: "sqlite:../a \"b\\c\n.db".to_owned(),
             labeled: "train.tsv".to_owned(),
             held_out: 12,
+            embeddings: "built-in".to_owned(),
+            base: "built-in".to_owned(),
             ..ProjectSettings::default()
         };
         let toml = settings.to_toml();
@@ -286,6 +293,7 @@ mod tests {
                 "held_out = 12                          # labeled questions held out for testing, as there is no test file",
                 "held_out_from = \"labeled\"",
                 "split = 1                              # shuffles the labeled questions, so that the held-out ones are not all alike",
+                "embeddings = \"built-in\"                # word vectors, if the parser starts from nothing",
                 "# What people call tables, columns and values; tables to leave out; keys that are not declared:",
                 "# words = [\"album.f_17: price, cost\", \"artist: musician\", \"country.code = 'USA': america\"]",
                 "# without_tables = [\"log\"]",
@@ -295,6 +303,9 @@ mod tests {
                 "[eval]",
                 "votes = true     # programs with the same answer add up their probabilities",
                 "penalties = true # programs lose by what they leave out of a question, and by constants nobody said",
+                "",
+                "[base]",
+                "folder = \"built-in\" # the pretrained parser to start from; \"\" to start from nothing",
             ]
         );
     }

@@ -78,3 +78,6 @@ pub(crate) const LEAST_KNOWN_WORDS: usize = 1;
 
 /// The share of the content words of a question that labels or data must have for it to be answered.
 pub(crate) const LEAST_KNOWN_SHARE: f64 = 0.5;
+
+/// The same share without labels, when only the names and values of the data are known.
+pub(crate) const LEAST_KNOWN_SHARE_WITHOUT_LABELS: f64 = 0.3;

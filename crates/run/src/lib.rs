@@ -29,8 +29,8 @@ mod prediction;
 
 pub use calibration::{Calibration, ConfidenceBin, ConfidenceFigures};
 pub use config::{
-    BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback, HeldOut,
-    IgnoredSetting, LearnConfig, OvernightGrammar, PretrainConfig, PretrainDataConfig, ReadConfig,
+    BUILT_IN, BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback,
+    HeldOut, IgnoredSetting, LearnConfig, OvernightGrammar, PretrainConfig, PretrainDataConfig, ReadConfig,
     RenamedSetting, Reward, SearchConfig, TrainConfig, rename_settings,
 };
 pub use fingerprint::{fingerprint, fingerprint_bytes};

@@ -3,7 +3,7 @@
 use crate::SentenceError;
 use safetensors::tensor::{Dtype, SafeTensors};
 use std::path::Path;
-use xpr_nn::Matrix;
+use xpr_nn::{Matrix, half_to_single};
 
 /// The tensors of a file.
 pub(crate) struct Weights<'a> {
@@ -68,44 +68,5 @@ impl<'a> Weights<'a> {
     /// Returns a tensor with two dimensions.
     pub(crate) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, SentenceError> {
         Ok(Matrix::new(rows, columns, self.numbers(name, &[rows, columns])?))
-    }
-}
-
-/// Returns the number with these bits in half precision.
-fn half_to_single(bits: u16) -> f32 {
-    let sign = u32::from(bits & 0x8000) << 16;
-    let (exponent, fraction) = (u32::from(bits >> 10) & 0x1f, u32::from(bits & 0x3ff));
-    match exponent {
-        // Subnormal numbers are multiples of 2⁻²⁴.
-        0 => f32::from_bits(sign | (fraction as f32 / 16_777_216.0).to_bits()),
-        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
-        // The bias of the exponent is 15 in half precision and 127 in single precision.
-        _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_precision_is_exact() {
-        let cases = [
-            (0x0000, 0.0),
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x3555, 0.333_251_95),
-            (0x7bff, 65504.0),
-            (0x0400, 6.103_515_6e-5),
-            (0x0001, 5.960_464_5e-8),
-            (0x83ff, -6.097_555e-5),
-            (0x7c00, f32::INFINITY),
-            (0xfc00, f32::NEG_INFINITY),
-        ];
-        for (bits, expected) in cases {
-            assert_eq!(half_to_single(bits), expected, "{bits:#06x}");
-        }
-        assert!(half_to_single(0x8000).is_sign_negative());
-        assert!(half_to_single(0x7e00).is_nan());
     }
 }

@@ -1,6 +1,7 @@
 //! `xpr init`: creates a project folder for a user's database.
 
 use super::checked_data::CheckedData;
+use super::loading_bar::LoadingBar;
 use super::training_progress::TrainingProgress;
 use crate::arguments::InitArguments;
 use anyhow::{Context, Result, bail};
@@ -13,12 +14,16 @@ use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
 use xpr_learn::Experiment;
 use xpr_learn::task::{SCHEMA_FILE, StoredSchema};
-use xpr_run::{Config, RunFolder};
+use xpr_run::{BUILT_IN, Config, RunFolder};
 
 /// The largest number of labeled questions that are held out.
 const MAX_HELD_OUT: usize = 100;
-/// The folder in a project with the parser that answers before any training.
+/// The folder in a project with its first parser.
 const FIRST_RUN: &str = "run";
+/// The folder in a project with the parser that learns from a log, if the first one did not.
+const ADAPTED_RUN: &str = "adapted";
+/// The file of labels in a project.
+const LABELS: &str = "train.tsv";
 /// The time for which labeled queries are run. With millions of rows, running a few of them is enough.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 /// The number of tables and of foreign keys that are listed.
@@ -26,34 +31,84 @@ const MAX_LISTED: usize = 20;
 
 pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> {
     let data = CheckedData::read(&arguments.files, arguments.labeled.as_deref(), CHECK_TIME)?;
-    let database = data.database.path();
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
-        None => PathBuf::from(database.file_stem().unwrap_or_default()),
+        None => PathBuf::from(data.database.path().file_stem().unwrap_or_default()),
     };
     let (train, test) = split(&data, arguments.test.as_deref())?;
-    let labeled_name = arguments.labeled.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-    if train.is_empty() && arguments.labeled.is_some() {
-        bail!("{labeled_name}: all questions are marked as test; mark some as train");
+    if let (true, Some(labeled)) = (train.is_empty(), &arguments.labeled) {
+        bail!("{}: all questions are marked as test; mark some as train", labeled.display());
     }
-    let first_run = folder.join(FIRST_RUN);
-    if arguments.from.is_some() && first_run.exists() {
-        bail!("{} exists; remove it, or choose another folder with --out", first_run.display());
+    // With labels, the first parser is the one that learns from them.
+    let first_run = train.is_empty().then(|| folder.join(FIRST_RUN));
+    if let Some(run) = first_run.as_ref().filter(|run| run.exists()) {
+        bail!("{} exists; remove it, or choose another folder with --out", run.display());
     }
 
-    let mut settings = ProjectSettings::default();
-    let mut project = Project::new(&folder);
-    let in_labeled = || labeled_name.clone();
-    if !train.is_empty() {
-        settings.labeled = "train.tsv".to_owned();
-        project.add("train.tsv", labeled::to_tsv(&train).with_context(in_labeled)?);
+    let (project, mut settings) = project(arguments, &data, &folder, (&train, &test))?;
+    if !arguments.force {
+        project.refuse_to_overwrite()?;
     }
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    settings.database = address_from(&folder, data.database.path())?;
+    settings.base = match (&arguments.from, arguments.no_base) {
+        (Some(base), _) if base != Path::new(BUILT_IN) => path_from(&folder, base)?,
+        (_, true) => String::new(),
+        (_, false) => BUILT_IN.to_owned(),
+    };
+    project.write(&settings)?;
+
+    write_schema(out, &data.schema.schema, data.values)?;
+    if arguments.labeled.is_some() {
+        writeln!(out)?;
+        data.write(out)?;
+    }
+    let count = match (train.is_empty(), test.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!(": {} questions for testing", test.len()),
+        (false, true) => {
+            let held_out = settings.held_out;
+            format!(": {} questions for training, {held_out} held out for testing", train.len() - held_out)
+        }
+        (false, false) => format!(": {} questions for training, {} for testing", train.len(), test.len()),
+    };
+    writeln!(out, "\nWrote {}/{EXPERIMENT_FILE}{count}.", folder.display())?;
+    if let Some(run) = &first_run {
+        write_first_parser(&folder.join(EXPERIMENT_FILE), run)?;
+    }
+    write_next(out, &folder, &data, &train)
+}
+
+/// Returns the files of the project, and its settings without the places of the database and the base.
+fn project(
+    arguments: &InitArguments,
+    data: &CheckedData,
+    folder: &Path,
+    (train, test): (&[LabeledQuestion], &[LabeledQuestion]),
+) -> Result<(Project, ProjectSettings)> {
+    let findings = &data.coverage.findings;
+    let mut settings = ProjectSettings {
+        labeled: LABELS.to_owned(),
+        embeddings: BUILT_IN.to_owned(),
+        loose_values: !findings.misspelled.is_empty(),
+        suggested_keys: findings
+            .suggested_keys
+            .iter()
+            .map(|key| format!("{} -> {}", key.columns.from, key.columns.to))
+            .collect(),
+        ..ProjectSettings::default()
+    };
+    let mut project = Project::new(folder);
+    let name = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let in_labeled = || name(&arguments.labeled).unwrap_or_default();
+    // Without labels the file is empty. `xpr teach` adds to it.
+    project.add(LABELS, labeled::to_tsv(train).with_context(in_labeled)?);
     if test.is_empty() {
         // A single question is not held out.
         settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MAX_HELD_OUT);
     } else {
-        let in_test = || arguments.test.as_ref().map_or_else(in_labeled, |path| path.display().to_string());
-        project.add("test.tsv", labeled::to_tsv(&test).with_context(in_test)?);
+        let in_test = || name(&arguments.test).unwrap_or_else(in_labeled);
+        project.add("test.tsv", labeled::to_tsv(test).with_context(in_test)?);
         settings.test = "test.tsv".to_owned();
     }
     if let Some(questions) = &data.unlabeled {
@@ -65,56 +120,34 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         settings.unlabeled = "unlabeled.txt".to_owned();
     }
     project.add(SCHEMA_FILE, StoredSchema::new(&data.schema).to_json().context(SCHEMA_FILE)?);
-    if !arguments.force {
-        project.refuse_to_overwrite()?;
-    }
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    settings.loose_values = !data.coverage.findings.misspelled.is_empty();
-    let keys = data.coverage.findings.suggested_keys.iter();
-    settings.suggested_keys = keys.map(|key| format!("{} -> {}", key.columns.from, key.columns.to)).collect();
-    settings.database = address_from(&folder, database)?;
-    if let Some(base) = &arguments.from {
-        settings.base = path_from(&folder, base)?;
-    }
-    project.write(&settings)?;
+    Ok((project, settings))
+}
 
-    write_schema(out, &data.schema.schema, data.values)?;
-    if arguments.labeled.is_some() {
-        writeln!(out)?;
-        data.write(out)?;
-    }
-    let count = match (train.is_empty(), test.is_empty()) {
-        (true, _) => String::new(),
-        (false, true) => {
-            let held_out = settings.held_out;
-            format!(": {} questions for training, {held_out} held out for testing", train.len() - held_out)
-        }
-        (false, false) => format!(": {} questions for training, {} for testing", train.len(), test.len()),
-    };
+/// Writes which commands come next.
+fn write_next(
+    out: &mut dyn Write,
+    folder: &Path,
+    data: &CheckedData,
+    train: &[LabeledQuestion],
+) -> Result<()> {
     let name = folder.display();
-    writeln!(out, "\nWrote {name}/{EXPERIMENT_FILE}{count}.")?;
     let question = match (train.first(), data.schema.schema.tables.first()) {
         (Some(question), _) => question.utterance.clone(),
         (None, table) => format!("how many {} are there", table.map_or("rows", |table| table.name.as_str())),
     };
-    if arguments.from.is_some() {
-        write_first_parser(&folder.join(EXPERIMENT_FILE), &first_run)?;
-        writeln!(
-            out,
-            "Wrote {name}/{FIRST_RUN}: a parser that has not learned from questions about this database."
-        )?;
-        writeln!(out, "\nNext:\n  xpr ask {name}/{FIRST_RUN} {question:?}")?;
-        if !train.is_empty() || data.unlabeled.is_some() {
-            writeln!(out, "  xpr train {name}/{EXPERIMENT_FILE} --out {name}/taught")?;
-        }
-        return Ok(());
+    if !train.is_empty() {
+        writeln!(out, "\nNext:\n  xpr train {name}/{EXPERIMENT_FILE} --out {name}/{FIRST_RUN}")?;
+        return Ok(writeln!(out, "  xpr ask {name}/{FIRST_RUN} {question:?}")?);
     }
-    writeln!(out, "\nNext:\n  xpr train {name}/{EXPERIMENT_FILE} --out {name}/run")?;
-    writeln!(out, "  xpr ask {name}/run {question:?}")?;
-    Ok(writeln!(
+    writeln!(
         out,
-        "Pretrained word vectors improve accuracy: add --embeddings with a file in GloVe's text format."
-    )?)
+        "Wrote {name}/{FIRST_RUN}: a parser that has not learned from questions about this database."
+    )?;
+    writeln!(out, "\nNext:\n  xpr ask {name}/{FIRST_RUN} {question:?}")?;
+    if data.unlabeled.is_some() {
+        writeln!(out, "  xpr train {name}/{EXPERIMENT_FILE} --out {name}/{ADAPTED_RUN}")?;
+    }
+    Ok(())
 }
 
 /// Returns the training questions and the test questions.
@@ -130,10 +163,11 @@ fn split(data: &CheckedData, test: Option<&Path>) -> Result<(Vec<LabeledQuestion
 /// Writes a run whose parser is the base of the experiment as it is.
 fn write_first_parser(experiment: &Path, run: &Path) -> Result<()> {
     let settings = ["train.steps=0", "learn.objective=none"].map(str::to_owned);
-    let mut config = Config::read(Some(experiment), &settings)?.config;
-    // Nothing is learned, so there is no reason to hold labels back; they name constants, and say how sure answers are.
-    config.data.held_out = 0;
-    let experiment = Experiment::load(config)?;
+    let config = Config::read(Some(experiment), &settings)?.config;
+    let mut bar = LoadingBar::new();
+    let load = Experiment::load_watched(config, &mut |what, done, total| bar.show(what, done, total));
+    bar.finish();
+    let experiment = load?;
     let mut progress = TrainingProgress::with_plan(0, experiment.planned_steps());
     experiment.run(&RunFolder::create(run)?, false, &mut progress)?;
     progress.finish();

@@ -1,7 +1,9 @@
 //! The commands, one module each.
 
 pub(crate) mod ask;
+pub(crate) mod base;
 pub(crate) mod bench;
+pub(crate) mod bench_ask;
 pub(crate) mod bench_parser;
 mod bench_queries;
 mod cell_display;
@@ -36,17 +38,21 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use xpr_exec::{KnowledgeBase, overnight};
 use xpr_learn::TrainedRun;
-use xpr_run::{Config, Dataset, ReadConfig};
+use xpr_run::{BUILT_IN, Config, Dataset, ReadConfig};
 
-/// Reads the settings of an experiment that starts from the folder `base`, if there is one, and writes notes about them.
+/// Reads the settings of an experiment that starts from `base`, if it is given, and writes notes about them.
 ///
 /// # Errors
 /// If the settings have an error or contradict each other.
 fn read_config(arguments: &ExperimentArguments, base: Option<&Path>) -> Result<Config> {
     let mut set = arguments.set.clone();
     if let Some(base) = base {
+        let is_folder = !base.as_os_str().is_empty() && base != Path::new(BUILT_IN);
         // Relative to where the command is given, and not to the experiment's file.
-        let base = std::path::absolute(base).with_context(|| base.display().to_string())?;
+        let base = match is_folder {
+            true => std::path::absolute(base).with_context(|| base.display().to_string())?,
+            false => base.to_owned(),
+        };
         set.push(path_setting("base.folder", &base)?);
     }
     with_notices(read_settings(arguments.experiment.as_deref(), &set, &arguments.paths)?)
@@ -91,6 +97,8 @@ fn find_embeddings(config: &mut Config, path: Option<&Path>) -> Result<()> {
 /// Sets the file of word vectors to `path`, or to the file of the same name in the folder `path`.
 fn embeddings_in(file: &mut PathBuf, path: Option<&Path>) -> Result<()> {
     match path {
+        // A folder has files only.
+        Some(folder) if folder.is_dir() && file == Path::new(BUILT_IN) => {}
         Some(folder) if folder.is_dir() => {
             let name = file.file_name().with_context(|| {
                 format!(

@@ -9,11 +9,18 @@ use crate::printer;
 use anyhow::{Context, Result};
 use std::io::Write;
 use xpr_learn::experiment::{PlannedSteps, Pretraining};
-use xpr_run::{PretrainConfig, RunFile, RunFolder};
+use xpr_run::{Evaluation, PretrainConfig, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &PretrainArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.pool.threads)?;
     let (folder, config) = if arguments.resume { resume(arguments)? } else { start(arguments)? };
+    let evaluation = pretrain(config, &folder, arguments.resume)?;
+    write_evaluation(out, &evaluation, arguments.output.json)
+}
+
+/// Trains in a folder with progress, from its last checkpoint if `resume`. Returns the evaluation on the databases that are held
+/// out.
+pub(super) fn pretrain(config: PretrainConfig, folder: &RunFolder, resume: bool) -> Result<Evaluation> {
     let mut bar = LoadingBar::new();
     let load = Pretraining::load(config, &mut |done, total| bar.show("questions prepared", done, total));
     bar.finish();
@@ -22,9 +29,9 @@ pub(crate) fn run(arguments: &PretrainArguments, out: &mut dyn Write) -> Result<
     let steps = pretraining.config().train.steps;
     let plan = PlannedSteps { member: steps, student: 0, fold: 0, folds: 0 };
     let mut progress = TrainingProgress::with_plan(steps, plan);
-    let evaluation = pretraining.run(&folder, arguments.resume, &mut progress)?;
+    let evaluation = pretraining.run(folder, resume, &mut progress)?;
     progress.finish();
-    write_evaluation(out, &evaluation, arguments.output.json)
+    Ok(evaluation)
 }
 
 /// Creates the folder, and returns the settings.

@@ -7,6 +7,7 @@ use crate::arguments::TrainArguments;
 use crate::printer;
 use anyhow::{Context, Result, bail};
 use std::io::{self, Write};
+use std::path::Path;
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
 use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
@@ -41,7 +42,8 @@ fn end_with_stdin() -> Result<()> {
 
 /// Creates the run folder, chooses learn.weight if asked to, and returns the settings.
 fn start(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
-    let mut config = read_config(&arguments.experiment, arguments.from.as_deref())?;
+    let base = if arguments.no_base { Some(Path::new("")) } else { arguments.from.as_deref() };
+    let mut config = read_config(&arguments.experiment, base)?;
     let folder = RunFolder::create(&arguments.out)?;
     if let Some(weights) = &arguments.tune {
         config.learn.weight = choose_weight(&config, weights, &folder)?;

@@ -87,6 +87,18 @@ pub(crate) fn run(arguments: &VectorsArguments, out: &mut dyn Write) -> Result<(
     Ok(writeln!(out, "Encoded {:.0} words per second.", report.words_per_second)?)
 }
 
+/// Returns the vectors of words, projected to `size` numbers by their principal components, with progress.
+pub(super) fn projected(model: &Path, words: &[String], size: usize) -> Result<Embeddings> {
+    let encoder = SentenceEncoder::open(model)?;
+    let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut bar = LoadingBar::new();
+    let vectors = word_vectors(&encoder, &texts, |done| bar.show("words encoded", done, texts.len()));
+    bar.finish();
+    let vectors = Projection::new(&vectors, size)?.apply(&vectors);
+    let rows = words.iter().enumerate().map(|(row, word)| (word.clone(), vectors.row(row).to_vec()));
+    Ok(Embeddings { words: words.to_vec(), vectors: rows.collect(), size })
+}
+
 /// Returns the distinct words of some text files, in the order of their first occurrence.
 fn read_words(files: &[PathBuf]) -> Result<Vec<String>> {
     let mut words = Vec::new();

@@ -187,7 +187,7 @@ impl SqlRules {
     /// outputs and keys.
     pub(super) fn may_name(&self, part: TypeId, class: LiteralClass) -> bool {
         let is_limit = part == self.limit;
-        !self.without_literals.contains(&part) && !(is_limit && class == LiteralClass::Text)
+        !(self.without_literals.contains(&part) || is_limit && class == LiteralClass::Text)
     }
 
     pub(super) fn column(&self, ty: ColumnType) -> ItemKind {

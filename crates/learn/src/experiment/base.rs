@@ -8,46 +8,40 @@ use crate::task::{GrammarRecord, Task, World};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint::{self, CheckpointError};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use xpr_data::Embeddings;
 use xpr_nn::{Matrix, Parameters, Random};
 use xpr_parser::{Model, TrainableParser, Vocabulary};
 use xpr_run::{
-    DataConfig, Dataset, HeldOut, Manifest, PretrainConfig, PretrainDataConfig, RunFile, RunFolder,
+    DataConfig, Dataset, HeldOut, Manifest, PretrainConfig, PretrainDataConfig, RunError, RunFile, RunFolder,
 };
 use xpr_text::tokenize;
 
 /// The name of the table of word vectors, the only parameter whose size depends on the vocabulary.
-const WORDS: &str = "encoder.words";
+pub(super) const WORDS: &str = "encoder.words";
 
 /// A pretrained parser. It knows no database: its words are those of many, and its rules those of the language.
 #[derive(Debug)]
 pub(crate) struct Base {
-    folder: RunFolder,
+    /// The file of the weights, for errors.
+    pub(super) file: PathBuf,
     /// The settings of pretraining.
     pub(super) config: PretrainConfig,
-    grammar: GrammarRecord,
+    pub(super) grammar: GrammarRecord,
     /// The words and their vectors; the first is the unknown word.
-    embeddings: Embeddings,
-    /// The parameters.
-    weights: Vec<u8>,
+    pub(super) embeddings: Embeddings,
+    /// The parameters, as a file of weights in full or half precision. Its word vectors are not used.
+    pub(super) weights: Cow<'static, [u8]>,
     /// How sure its answers are, and what its candidates lose, fitted on databases that were held out.
-    confidence: Option<ConfidenceRecord>,
+    pub(super) confidence: Option<ConfidenceRecord>,
     /// How the words of questions go with rules and with items that many databases have. A base of an earlier version has none.
     pub(super) channel: Option<NoisyChannel>,
 }
 
 impl Base {
-    /// Opens the folder that pretraining wrote.
-    pub(super) fn open(folder: &Path) -> Result<Self, ExperimentError> {
-        Base::open_with(folder, &[])
-    }
-
     /// Opens the folder that pretraining wrote, with other settings of `eval`.
-    pub(super) fn open_with(folder: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
-        if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
-            return Err(ExperimentError::TrainedSetting(setting.clone()));
-        }
+    pub(super) fn pretrained(folder: &Path, settings: &[String]) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(folder)?;
         if !run.has(RunFile::Databases) {
             let message = "this is not a base, but the run of one database; xpr pretrain makes a base";
@@ -63,8 +57,9 @@ impl Base {
         let manifest = manifest.as_ref();
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
         let weights = run.read_checked(RunFile::Model, manifest)?;
-        let error = |source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source };
-        let table = checkpoint::matrix(&weights, WORDS).map_err(error)?;
+        let file = run.path(RunFile::Model);
+        let table = checkpoint::matrix(&weights, WORDS)
+            .map_err(|source| ExperimentError::Checkpoint { path: file.clone(), source })?;
         if table.rows() != words.len() {
             let message = "its words are not those of the weights; restore the file, or pretrain again";
             return Err(run.content_error(RunFile::Vocabulary, message).into());
@@ -75,12 +70,7 @@ impl Base {
         let embeddings = Embeddings { size: table.columns(), words, vectors };
         let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
         let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
-        Ok(Base { folder: run, config, grammar, embeddings, weights, confidence, channel })
-    }
-
-    /// Returns the file of the weights of a base in a folder.
-    pub(super) fn weights_file(folder: &Path) -> PathBuf {
-        folder.join(RunFile::Model.name())
+        Ok(Base { file, config, grammar, embeddings, weights: weights.into(), confidence, channel })
     }
 
     /// Returns the words of the base.
@@ -94,22 +84,8 @@ impl Base {
         let words = self.word_table(task.vocabulary());
         let mut model = Model::new(self.config.model.clone(), task.scene().clone(), words, Random::new(0));
         let copied = self.copy_to(model.parameters_mut());
-        copied.map_err(|source| ExperimentError::Checkpoint {
-            path: self.folder.path(RunFile::Model),
-            source,
-        })?;
+        copied.map_err(|source| ExperimentError::Checkpoint { path: self.file.clone(), source })?;
         Ok(model)
-    }
-
-    /// Returns the vocabulary for a world: the words of the base, and after them those of the items and of `words` that the
-    /// base has no vector for.
-    pub(super) fn vocabulary(&self, world: &dyn World, words: Vec<String>) -> Vocabulary {
-        let known = self.own_vocabulary();
-        let phrases = world.environment().items().iter().map(|item| item.phrase.as_str());
-        let of_items = phrases.flat_map(tokenize).flat_map(|word| known.parts(&word));
-        let is_new = |word: &String| known.id(word) == Vocabulary::UNKNOWN;
-        let new = words.into_iter().chain(of_items).filter(is_new);
-        Vocabulary::open(self.embeddings.words.iter().cloned().chain(new))
     }
 
     /// Returns the words of the base with their vectors.
@@ -156,7 +132,7 @@ impl Base {
             fraction * 100.0,
             data.domain
         );
-        Err(self.folder.content_error(RunFile::Config, message).into())
+        Err(RunError::Content { path: self.file.clone(), message }.into())
     }
 
     /// Returns what the labels of pretraining ask of a program.
@@ -173,6 +149,17 @@ impl Base {
             "it is a parser for {} with other rules than those of this task; pretrain again, or start from nothing",
             self.grammar.language()
         );
-        Err(self.folder.content_error(RunFile::Grammar, message).into())
+        Err(RunError::Content { path: self.file.clone(), message }.into())
     }
+}
+
+/// Returns the open vocabulary for a world: the words that have vectors, and after them those of the items and of `words` that
+/// have none, not even by their parts.
+pub(super) fn open_vocabulary(embeddings: &Embeddings, world: &dyn World, words: Vec<String>) -> Vocabulary {
+    let known = Vocabulary::open(embeddings.words.iter().cloned());
+    let phrases = world.environment().items().iter().map(|item| item.phrase.as_str());
+    let of_items = phrases.flat_map(tokenize).flat_map(|word| known.parts(&word));
+    let is_new = |word: &String| known.id(word) == Vocabulary::UNKNOWN;
+    let new = words.into_iter().chain(of_items).filter(is_new);
+    Vocabulary::open(embeddings.words.iter().cloned().chain(new))
 }

@@ -473,10 +473,7 @@ fn runs_of_subject(
             let mut config = config.clone();
             config.train.seed = seed as u64;
             config.data.fold = if has_folds(options) { seed } else { 0 };
-            let division = match config.base.is_given() {
-                true => Division::without_need_of_labels(&config.data, examples.clone()),
-                false => Division::new(&config.data, examples.clone()),
-            };
+            let division = Division::of_experiment(&config, examples.clone());
             questions.push(division.map_err(in_experiment)?.evaluated);
             let of_subject = subject.settings(&config.data)?;
             runs.push(PlannedRun { cell: cell(variant, &config, of_subject, options), config });

@@ -16,7 +16,7 @@ use crate::inference::{
 use crate::task::{LabeledExample, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::Trainer;
-use xpr_parser::{Model, Question};
+use xpr_parser::Model;
 
 /// A parser that was trained on the labels without one fold.
 struct Fold {
@@ -54,7 +54,7 @@ impl Experiment {
     pub fn planned_steps(&self) -> PlannedSteps {
         let (train, learn) = (&self.config().train, &self.config().learn);
         PlannedSteps {
-            member: train.steps,
+            member: self.without_idle_steps(self.config().clone()).train.steps,
             student: learn.steps.saturating_add(learn.own_steps),
             fold: train.steps.div_ceil(2),
             folds: self.confidence_folds(),
@@ -112,7 +112,7 @@ impl Experiment {
             let rest: Vec<LabeledExample> = rest.into_iter().map(|(_, example)| example).collect();
             trained.push(Fold {
                 model: self.train_fold(&rest, observer),
-                channel: NoisyChannel::learn(self.task(), &rest, self.questions_with(&rest)),
+                channel: self.noisy_channel_of(&rest),
                 record: ConfidenceRecord { scope: self.scope_of(&rest), ..ConfidenceRecord::default() },
                 held_out,
             });
@@ -140,12 +140,6 @@ impl Experiment {
             program: Some(example.program.clone()),
             outcome: example.outcome.clone(),
         }
-    }
-
-    /// Returns the questions of some labels, and all unlabeled questions.
-    fn questions_with<'e>(&'e self, labels: &'e [LabeledExample]) -> impl Iterator<Item = &'e Question> {
-        let unlabeled = self.unlabeled_examples().iter().map(|example| &example.question);
-        labels.iter().map(|example| &example.question).chain(unlabeled)
     }
 
     /// Returns the scope of a parser that is trained on some labels, and knows the words of all unlabeled questions.

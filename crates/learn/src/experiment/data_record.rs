@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use xpr_data::{DataError, Example};
-use xpr_run::{Config, RunError, RunFile, RunFolder, fingerprint};
+use xpr_run::{BUILT_IN, Config, RunError, RunFile, RunFolder, fingerprint};
 
 /// The content of `data.json`: a fingerprint of each part of the data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,10 +39,11 @@ impl DataRecord {
             examples: fingerprint(train.flat_map(texts)),
             unlabeled: fingerprint(examples.bare.iter().map(String::as_str)),
             test: pairs(&examples.test),
-            vectors: match config.base.is_given() {
-                true => vectors.fingerprint(&Base::weights_file(&config.base.folder))?,
-                false => vectors.fingerprint(&config.data.embeddings)?,
-            },
+            vectors: vectors.fingerprint(&match &config.base {
+                base if base.is_built_in() => base.folder.clone(),
+                base if base.is_given() => Base::identifying_file(&base.folder),
+                _ => config.data.embeddings.clone(),
+            })?,
             grammar: None,
         })
     }
@@ -133,7 +134,7 @@ fn databases<'e>(databases: impl Iterator<Item = (&'e str, &'e [Example])>) -> S
     fingerprint(parts)
 }
 
-/// The fingerprints of files of word vectors. Each is computed once.
+/// The fingerprints of files of word vectors and bases. Each is computed once.
 #[derive(Debug, Default)]
 struct VectorFiles(HashMap<PathBuf, String>);
 
@@ -141,6 +142,9 @@ impl VectorFiles {
     fn fingerprint(&mut self, path: &Path) -> Result<String, DataError> {
         if path.as_os_str().is_empty() {
             return Ok(fingerprint([]));
+        }
+        if path == Path::new(BUILT_IN) {
+            return Ok(fingerprint([xpr_base::CHECKSUMS]));
         }
         if let Some(known) = self.0.get(path) {
             return Ok(known.clone());

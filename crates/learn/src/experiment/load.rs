@@ -1,8 +1,9 @@
 //! Loading the data of an experiment.
 
-use super::base::Base;
+use super::base::{Base, open_vocabulary};
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
+use super::packed_base;
 use crate::inference::ConfidenceRecord;
 use crate::objectives::{self, Objective};
 use crate::reward::{Judge, RewardPolicy, Success};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::Embeddings;
 use xpr_parser::{Model, Question, TrainableParser};
-use xpr_run::{Config, Dataset, LearnConfig, Reward, RunFolder};
+use xpr_run::{BUILT_IN, Config, Dataset, LearnConfig, Reward, RunFolder};
 use xpr_text::tokenize;
 
 /// An experiment whose data are loaded.
@@ -68,22 +69,19 @@ impl Experiment {
         let data = DataRecord::new(&config, &examples);
         let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
         let bare = examples.bare.clone();
-        let Division { labeled, unlabeled, evaluated } = match &base {
-            Some(_) => Division::without_need_of_labels(&config.data, examples)?,
-            None => Division::new(&config.data, examples)?,
-        };
+        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(&config, examples)?;
         let embeddings = match &base {
             Some(base) => base.embeddings().clone(),
             None => open_embeddings(&config.data.embeddings)?,
         };
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
         let world = open_world(&config, &labeled, watch)?;
-        let task = match &base {
-            Some(base) => {
-                let vocabulary = base.vocabulary(&*world, words);
+        let task = match config.has_open_vocabulary() {
+            true => {
+                let vocabulary = open_vocabulary(&embeddings, &*world, words);
                 Task::with_vocabulary(world, vocabulary)?
             }
-            None => Task::new(world, embeddings.words.iter().cloned().chain(words))?,
+            false => Task::new(world, embeddings.words.iter().cloned().chain(words))?,
         };
         let data = data?.with_grammar(&task);
 
@@ -126,6 +124,10 @@ impl Experiment {
             // A noisy channel is learned from labels.
             config.eval.noisy_channel = 0.0;
             config.learn.noisy_channel = 0.0;
+        }
+        if train.is_empty() && (config.learn.objective.is_none() || config.learn.ensemble > 0) {
+            // There is nothing to learn from: a parser without labels, or one that suggests programs, is the base.
+            config.train.steps = 0;
         }
         let mut experiment = Experiment {
             config,
@@ -313,15 +315,20 @@ impl Experiment {
 
     /// Trains a noisy channel on the labels, from that of the base if it has one.
     pub(super) fn noisy_channel(&self) -> NoisyChannel {
+        self.noisy_channel_of(&self.train)
+    }
+
+    /// Trains a noisy channel on some labels, from that of the base if it has one.
+    pub(super) fn noisy_channel_of(&self, labels: &[LabeledExample]) -> NoisyChannel {
         let of_base = self.base.as_ref().and_then(|base| base.channel.as_ref());
         let Some(of_base) = of_base else {
-            let labeled = self.train.iter().map(|example| &example.question);
+            let labeled = labels.iter().map(|example| &example.question);
             let unlabeled = self.unlabeled.iter().map(|example| &example.question);
-            return NoisyChannel::learn(&self.task, &self.train, labeled.chain(unlabeled));
+            return NoisyChannel::learn(&self.task, labels, labeled.chain(unlabeled));
         };
         // The base knows the frequencies of words from more questions than one database has.
         let mut learner = ChannelLearner::from_channel(of_base);
-        learner.label(&self.task, &self.train);
+        learner.label(&self.task, labels);
         learner.learn()
     }
 }
@@ -330,6 +337,7 @@ impl Experiment {
 pub(super) fn open_embeddings(file: &Path) -> Result<Embeddings, ExperimentError> {
     match file.as_os_str().is_empty() {
         true => Ok(Embeddings::default()),
+        false if file == Path::new(BUILT_IN) => packed_base::built_in_vectors(),
         false if !file.exists() => Err(ExperimentError::NoEmbeddings(file.to_owned())),
         false => Ok(Embeddings::open(file)?),
     }

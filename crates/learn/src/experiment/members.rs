@@ -68,7 +68,7 @@ impl Experiment {
         // Another run may be training some of the members. These are left for last, and then waited for.
         for waits in [false, true] {
             for (index, member) in members.iter_mut().enumerate().filter(|(_, member)| member.is_none()) {
-                let config = member_config(self.config(), index);
+                let config = self.without_idle_steps(member_config(self.config(), index));
                 let folder = RunFolder::open_or_create(&member_folder(&root, &config)?)?;
                 let _lock = match folder.lock() {
                     Err(RunError::InUse(_)) if waits => folder.wait_for_lock()?,
@@ -92,7 +92,7 @@ impl Experiment {
         folder: &RunFolder,
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
-        let config = labels_only(self.config());
+        let config = self.without_idle_steps(labels_only(self.config()));
         let member = RunFolder::open_or_create(&member_folder(members, &config)?)?;
         let _lock = member.wait_for_lock()?;
         let model = self.train_member(&config, &member, observer)?;
@@ -102,6 +102,14 @@ impl Experiment {
             folder.write(file, &member.read(file)?)?;
         }
         Ok(model)
+    }
+
+    /// Returns the settings of a parser that learns from labels only. Without labels it takes no steps, and is the base.
+    pub(super) fn without_idle_steps(&self, mut config: Config) -> Config {
+        if self.train_examples().is_empty() {
+            config.train.steps = 0;
+        }
+        config
     }
 
     /// Returns the trained parser of a folder, or trains it there.

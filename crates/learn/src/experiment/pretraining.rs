@@ -102,6 +102,27 @@ impl Pretraining {
         })
     }
 
+    /// Returns the words that pretraining needs vectors for, beside the frequent words of the language: those of the questions and
+    /// of the names of tables and columns. Databases that are held out say nothing. `watch` is called with the number of databases
+    /// read so far, and of all.
+    ///
+    /// # Errors
+    /// If a database or its questions cannot be read.
+    pub fn words(
+        config: &PretrainConfig,
+        watch: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<String>, ExperimentError> {
+        let databases = LabeledDatabase::of_settings(&config.data)?;
+        let (train, _) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        let mut words = Vec::new();
+        let mut known = FxHashSet::default();
+        for (index, database) in train.iter().enumerate() {
+            words.extend(database.words()?.into_iter().filter(|word| known.insert(word.clone())));
+            watch(index + 1, train.len());
+        }
+        Ok(words)
+    }
+
     /// Returns the settings.
     pub fn config(&self) -> &PretrainConfig {
         &self.config

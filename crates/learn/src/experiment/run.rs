@@ -47,7 +47,11 @@ impl Experiment {
             _ => {
                 let mut teacher = self.own_search()?;
                 let teacher = teacher.as_mut().map(|teacher| teacher as &mut dyn Teacher);
-                self.train(self.trainer(), teacher, self.config(), folder, observer)?
+                let config = match &teacher {
+                    Some(_) => self.config().clone(),
+                    None => self.without_idle_steps(self.config().clone()),
+                };
+                self.train(self.trainer_with(&config), teacher, &config, folder, observer)?
             }
         };
         let config = &self.config().eval;

@@ -10,14 +10,14 @@ use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked, Scope, e
 use crate::task::dataset::Examples;
 use crate::task::division::Division;
 use crate::task::{LabeledExample, Task, TaskError, TestExample};
-use crate::teacher::NoisyChannel;
+use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::Trainer;
 use crate::training::checkpoint::write_model;
 use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::Example;
 use xpr_parser::{Model, Parser, Question, TrainableParser};
-use xpr_run::{DataConfig, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
+use xpr_run::{Config, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
 
 /// The steps after which the parser is asked whether it has learned the label.
 const STEPS: usize = 40;
@@ -66,10 +66,10 @@ impl TrainedRun {
         added: impl FnOnce() -> Result<(), ExperimentError>,
     ) -> Result<Taught, ExperimentError> {
         let _lock = self.folder.lock()?;
-        let TrainedRun { folder, config, task, model, confidence, .. } = self;
+        let TrainedRun { folder, config, task, model, confidence, channel, .. } = self;
         let lesson = read_label(&task, label)?;
         let mut examples = Examples::read(&config.data)?;
-        let known = KnownQuestions::read(&task, &config.data, &examples, lesson)?;
+        let known = KnownQuestions::read(&task, &config, &examples, channel.as_ref(), lesson)?;
         let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
             let parser = reranked(&task, model, &known.channel, &config.eval, confidence.as_ref());
             right_answers(&parser, &task, examples, &config.eval)
@@ -141,12 +141,19 @@ struct KnownQuestions {
 impl KnownQuestions {
     fn read(
         task: &Task,
-        config: &DataConfig,
+        config: &Config,
         examples: &Examples,
+        channel: Option<&NoisyChannel>,
         lesson: LabeledExample,
     ) -> Result<Self, TaskError> {
-        let Division { labeled, unlabeled, evaluated } = Division::new(config, examples.clone())?;
+        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(config, examples.clone())?;
         let (mut labels, _) = task.label(&labeled, &|| {})?;
+        // The channel of a base knows more than the labels of one database say.
+        let channel = channel.filter(|_| config.base.is_given()).map(|channel| {
+            let mut learner = ChannelLearner::from_channel(channel);
+            learner.label(task, std::slice::from_ref(&lesson));
+            learner.learn()
+        });
         labels.push(lesson);
         let test = task.test(&evaluated, &|| {})?;
         let executes = |example: &&TestExample| example.outcome.executes();
@@ -156,7 +163,7 @@ impl KnownQuestions {
         let unlabeled = unlabeled.iter().map(|example| &example.utterance).chain(&examples.bare);
         let asked: Vec<Question> = unlabeled.map(|utterance| task.question(utterance)).collect();
         let all = asked.iter().chain(labels.iter().map(|example| &example.question));
-        let channel = NoisyChannel::learn(task, &labels, all);
+        let channel = channel.unwrap_or_else(|| NoisyChannel::learn(task, &labels, all));
         Ok(KnownQuestions { labels, asked, test, judged, judged_tests, channel })
     }
 

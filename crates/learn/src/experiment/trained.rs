@@ -31,7 +31,7 @@ pub struct TrainedRun {
     pub model: Model,
     /// What is unusual about the files, but no error.
     pub notes: Vec<String>,
-    channel: Option<NoisyChannel>,
+    pub(super) channel: Option<NoisyChannel>,
     pub(super) confidence: Option<ConfidenceRecord>,
 }
 
@@ -69,7 +69,7 @@ impl TrainedRun {
         let grammar: GrammarRecord = run.read_checked_json(RunFile::Grammar, manifest)?;
         let words: Vec<String> = run.read_checked_json(RunFile::Vocabulary, manifest)?;
         let world = reopen_world(&config, &grammar, watch)?;
-        let task = match config.base.is_given() {
+        let task = match config.has_open_vocabulary() {
             true => Task::with_vocabulary(world, Vocabulary::open(words.iter().cloned()))?,
             false => Task::new(world, words.iter().cloned())?,
         };
@@ -169,10 +169,7 @@ impl TrainedRun {
     fn test_examples(&self) -> Result<Vec<TestExample>, ExperimentError> {
         let TrainedRun { config, task, .. } = self;
         let examples = Examples::read(&config.data)?;
-        let division = match config.base.is_given() {
-            true => Division::without_need_of_labels(&config.data, examples)?,
-            false => Division::new(&config.data, examples)?,
-        };
+        let division = Division::of_experiment(config, examples)?;
         Ok(task.test(&division.evaluated, &|| {})?)
     }
 

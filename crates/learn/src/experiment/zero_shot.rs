@@ -12,7 +12,7 @@ use crate::teacher::NoisyChannel;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use xpr_parser::{Model, Vocabulary};
-use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction};
+use xpr_run::{ConfidenceFigures, EvalConfig, Evaluation, Prediction, PretrainConfig};
 
 /// A database that a parser was trained or evaluated on, and an entry of `databases.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +100,20 @@ impl ZeroShotEvaluation {
         let base = Base::open_with(base, settings)?;
         let labeled = &base.config.data.labeled;
         let databases = LabeledDatabase::find(&[databases.to_owned()], labeled)?;
+        ZeroShotEvaluation::on(&base, databases)
+    }
+
+    /// Evaluates the base in a folder on the databases that the settings of pretraining hold out.
+    ///
+    /// # Errors
+    /// If the base or a database cannot be read.
+    pub fn of_held_out(base: &Path, config: &PretrainConfig) -> Result<Self, ExperimentError> {
+        let databases = LabeledDatabase::of_settings(&config.data)?;
+        let (_, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        ZeroShotEvaluation::on(&Base::open(base)?, held_out)
+    }
+
+    fn on(base: &Base, databases: Vec<LabeledDatabase>) -> Result<Self, ExperimentError> {
         let vocabulary = base.own_vocabulary();
         let channel = base.channel.as_ref();
         let config = &with_channel(&base.config.eval, channel);

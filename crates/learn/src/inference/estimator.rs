@@ -37,7 +37,7 @@ impl ConfidenceRecord {
     pub fn search_penalties(&self, config: &EvalConfig) -> Option<MentionPenalties> {
         let temperature = if config.noisy_channel > 0.0 { config.temperature as f32 } else { 1.0 };
         let MentionPenalties { unused_number, unused_text, unsaid } = self.penalties;
-        config.penalties.then(|| MentionPenalties {
+        config.penalties.then_some(MentionPenalties {
             unused_number: temperature * unused_number,
             unused_text: temperature * unused_text,
             unsaid: temperature * unsaid,

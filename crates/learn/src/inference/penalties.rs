@@ -40,8 +40,8 @@ pub fn fit_penalties(prior: MentionPenalties, questions: &[Vec<JudgedCandidate>]
             for i in 0..PENALTIES {
                 // The log-likelihood is that of the right candidates among all, and a weight lowers a score.
                 gradient[i] += all.mean[i] - right.mean[i];
-                for j in 0..PENALTIES {
-                    curvature[i][j] += all.products[i][j] - all.mean[i] * all.mean[j];
+                for (j, entry) in curvature[i].iter_mut().enumerate() {
+                    *entry += all.products[i][j] - all.mean[i] * all.mean[j];
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! data, or a question whose words neither labels nor data have is declined before it is parsed.
 
 use super::question_words::{is_change_verb, is_common_word, is_operator_word, is_politeness};
-use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_WORDS};
+use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_SHARE_WITHOUT_LABELS, LEAST_KNOWN_WORDS};
 use crate::task::Task;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,8 +115,10 @@ impl Scope {
         if known == 0 && is_other_script(text) {
             return Some(OutOfScope::OtherScript);
         }
-        let is_known =
-            known >= LEAST_KNOWN_WORDS && known as f64 >= LEAST_KNOWN_SHARE * (known + unknown) as f64;
+        // Without labels little is known about the words that people use.
+        let least_share =
+            if self.questions.is_empty() { LEAST_KNOWN_SHARE_WITHOUT_LABELS } else { LEAST_KNOWN_SHARE };
+        let is_known = known >= LEAST_KNOWN_WORDS && known as f64 >= least_share * (known + unknown) as f64;
         if is_known || unknown == 0 && known > 0 {
             return None;
         }

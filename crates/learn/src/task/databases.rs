@@ -11,6 +11,7 @@ use xpr_data::labeled::{self, Split};
 use xpr_data::{DataError, Example};
 use xpr_parser::Vocabulary;
 use xpr_run::{DataConfig, Dataset, PretrainDataConfig, fingerprint};
+use xpr_text::tokenize;
 
 /// The endings of a database's file.
 const ENDINGS: [&str; 2] = ["sqlite", "db"];
@@ -131,12 +132,24 @@ impl LabeledDatabase {
         vocabulary: &Vocabulary,
         prepare: fn(DatabaseWorld) -> DatabaseWorld,
     ) -> Result<Task, TaskError> {
+        Task::with_vocabulary(self.world(prepare)?, vocabulary.clone())
+    }
+
+    /// Returns the words of the questions, and those of the names of tables and columns.
+    pub(crate) fn words(&self) -> Result<Vec<String>, TaskError> {
+        let examples = self.examples()?;
+        let world = self.world(|world| world)?;
+        let questions = examples.iter().map(|example| example.utterance.as_str());
+        let names = world.environment().items().iter().map(|item| item.phrase.as_str());
+        Ok(questions.chain(names).flat_map(tokenize).collect())
+    }
+
+    fn world(&self, prepare: fn(DatabaseWorld) -> DatabaseWorld) -> Result<Box<dyn World>, TaskError> {
         let DataConfig { dataset, folder, database, .. } = &self.data;
-        let world: Box<dyn World> = match dataset {
+        Ok(match dataset {
             Dataset::Overnight => open_domain(&self.data)?,
             Dataset::Database => Box::new(prepare(DatabaseWorld::open(database, folder)?)),
-        };
-        Task::with_vocabulary(world, vocabulary.clone())
+        })
     }
 }
 

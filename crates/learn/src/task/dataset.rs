@@ -4,6 +4,7 @@ use super::error::TaskError;
 use super::grammar_record::GrammarRecord;
 use super::respelling::Respeller;
 use super::world::{DatabaseWorld, KnowledgeWorld, LoadingWatch, World};
+use std::fs;
 use std::path::Path;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{Example, LexiconEntry, Overnight, OvernightPart, unlabeled};
@@ -56,11 +57,12 @@ impl Examples {
             }
             Dataset::Database => {
                 let pairs = |path: &Path| -> Result<Vec<LabeledQuestion>, TaskError> {
-                    match path.as_os_str().is_empty() {
+                    let file = config.folder.join(path);
+                    // A project without labels has an empty file, to which labels are added when they come.
+                    let is_empty = || fs::metadata(&file).is_ok_and(|file| file.is_file() && file.len() == 0);
+                    match path.as_os_str().is_empty() || is_empty() {
                         true => Ok(vec![]),
-                        false => {
-                            Ok(labeled::read_for_database(&config.folder.join(path), config.short_name())?)
-                        }
+                        false => Ok(labeled::read_for_database(&file, config.short_name())?),
                     }
                 };
                 // The file may have a column that says which pairs are for testing.

@@ -4,7 +4,7 @@ use super::dataset::Examples;
 use super::error::TaskError;
 use std::ops::Range;
 use xpr_data::Example;
-use xpr_run::{DataConfig, HeldOut};
+use xpr_run::{Config, DataConfig, HeldOut};
 
 /// The examples of a dataset by their use in an experiment.
 pub(crate) struct Division {
@@ -30,11 +30,22 @@ impl Division {
         Division::with_labels(config, examples, labeled)
     }
 
+    /// Divides the examples of an experiment, which needs labels unless it starts from a base.
+    ///
+    /// # Errors
+    /// If there are too few examples, or none is labeled and some must be.
+    pub(crate) fn of_experiment(config: &Config, examples: Examples) -> Result<Self, TaskError> {
+        match config.base.is_given() {
+            true => Division::without_need_of_labels(&config.data, examples),
+            false => Division::new(&config.data, examples),
+        }
+    }
+
     /// Divides the examples as [`Division::new`] does, for a parser that starts from a base and needs no labels.
     ///
     /// # Errors
     /// If there are too few examples.
-    pub(crate) fn without_need_of_labels(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
+    fn without_need_of_labels(config: &DataConfig, examples: Examples) -> Result<Self, TaskError> {
         let labeled = labeled_examples(config, examples.train.len())?;
         Division::with_labels(config, examples, labeled)
     }

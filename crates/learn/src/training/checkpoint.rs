@@ -4,7 +4,7 @@ use super::trainer::Trainer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::HashMap;
 use thiserror::Error;
-use xpr_nn::{AdamState, Matrix, ParameterAverage, Parameters};
+use xpr_nn::{AdamState, Matrix, ParameterAverage, Parameters, half_to_single, single_to_half};
 use xpr_parser::TrainableParser;
 
 /// An error of a file that is not a checkpoint of the model.
@@ -46,14 +46,45 @@ fn shape(matrix: &Matrix) -> Vec<usize> {
 }
 
 fn serialize(tensors: &[(String, &Matrix)], metadata: HashMap<String, String>) -> Vec<u8> {
+    serialize_as(Dtype::F32, bytes, tensors, metadata)
+}
+
+/// Returns the file of some matrices, whose numbers `bytes` turns into those of a type.
+fn serialize_as(
+    dtype: Dtype,
+    bytes: impl Fn(&Matrix) -> Vec<u8>,
+    tensors: &[(String, &Matrix)],
+    metadata: HashMap<String, String>,
+) -> Vec<u8> {
     let data: Vec<(String, Vec<u8>, Vec<usize>)> =
         tensors.iter().map(|(name, matrix)| (name.clone(), bytes(matrix), shape(matrix))).collect();
     let views = data.iter().map(|(name, bytes, shape)| {
-        let view =
-            TensorView::new(Dtype::F32, shape.clone(), bytes).expect("the bytes are those of the shape");
+        let view = TensorView::new(dtype, shape.clone(), bytes).expect("the bytes are those of the shape");
         (name.clone(), view)
     });
     safetensors::serialize(views, Some(metadata)).expect("names are unique and shapes fit")
+}
+
+/// Returns a file of matrices in half precision with an entry of metadata.
+pub(crate) fn write_halves(tensors: &[(String, &Matrix)], (key, value): (&str, String)) -> Vec<u8> {
+    let bytes =
+        |matrix: &Matrix| matrix.data().iter().flat_map(|x| single_to_half(*x).to_le_bytes()).collect();
+    serialize_as(Dtype::F16, bytes, tensors, HashMap::from([(key.to_owned(), value)]))
+}
+
+/// Reads an entry of a file's metadata.
+pub(crate) fn metadata(content: &[u8], key: &str) -> Result<Option<String>, CheckpointError> {
+    let (_, metadata) =
+        SafeTensors::read_metadata(content).map_err(|error| CheckpointError::Damaged(error.to_string()))?;
+    Ok(metadata.metadata().as_ref().and_then(|metadata| metadata.get(key).cloned()))
+}
+
+/// Returns the names of the tensors of a file, in order.
+pub(crate) fn names(content: &[u8]) -> Result<Vec<String>, CheckpointError> {
+    let file = open(content)?;
+    let mut names: Vec<String> = file.names().into_iter().map(str::to_owned).collect();
+    names.sort();
+    Ok(names)
 }
 
 /// Returns the file of a model's weights.
@@ -94,15 +125,23 @@ fn open(content: &[u8]) -> Result<SafeTensors<'_>, CheckpointError> {
 /// Copies a tensor into a matrix of the same shape.
 fn load(file: &SafeTensors<'_>, name: &str, into: &mut Matrix) -> Result<(), CheckpointError> {
     let tensor = file.tensor(name).map_err(|_| CheckpointError::Missing(name.to_owned()))?;
-    if tensor.dtype() != Dtype::F32 || tensor.shape() != shape(into) {
+    if !matches!(tensor.dtype(), Dtype::F16 | Dtype::F32) || tensor.shape() != shape(into) {
         return Err(CheckpointError::Shape {
             name: name.to_owned(),
             found: format!("{:?} {:?}", tensor.dtype(), tensor.shape()),
-            expected: format!("F32 {:?}", shape(into)),
+            expected: format!("F16 or F32 {:?}", shape(into)),
         });
     }
-    for (x, bytes) in into.data_mut().iter_mut().zip(tensor.data().chunks_exact(4)) {
-        *x = f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+    let (data, numbers) = (tensor.data(), into.data_mut().iter_mut());
+    match tensor.dtype() {
+        Dtype::F16 => {
+            let halves = data.as_chunks().0.iter().map(|bytes| half_to_single(u16::from_le_bytes(*bytes)));
+            numbers.zip(halves).for_each(|(x, number)| *x = number);
+        }
+        _ => {
+            let singles = data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+            numbers.zip(singles).for_each(|(x, number)| *x = number);
+        }
     }
     match into.data().iter().all(|x| x.is_finite()) {
         true => Ok(()),
@@ -140,7 +179,7 @@ pub(crate) fn matrix(content: &[u8], name: &str) -> Result<Matrix, CheckpointErr
         return Err(CheckpointError::Shape {
             name: name.to_owned(),
             found: format!("{:?} {:?}", tensor.dtype(), tensor.shape()),
-            expected: "F32 with two dimensions".to_owned(),
+            expected: "F16 or F32 with two dimensions".to_owned(),
         });
     };
     let mut matrix = Matrix::zeros(rows, columns);
@@ -169,9 +208,7 @@ pub(crate) fn read_checkpoint(
         load(&file, &format!("adam.first.{name}"), first)?;
         load(&file, &format!("adam.second.{name}"), second)?;
     }
-    let (_, metadata) =
-        SafeTensors::read_metadata(content).map_err(|error| CheckpointError::Damaged(error.to_string()))?;
-    let step = metadata.metadata().as_ref().and_then(|metadata| metadata.get("step")?.parse().ok());
+    let step = metadata(content, "step")?.and_then(|step| step.parse().ok());
     state.step = step.ok_or(CheckpointError::NoStep)?;
     Ok(())
 }

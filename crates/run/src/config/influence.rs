@@ -1,9 +1,9 @@
 //! Which settings have no influence on a run, because of other settings.
 
-use super::{Config, ConfigError, Reward};
+use super::{BUILT_IN, Config, ConfigError, Reward};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// A setting that was given and has no influence.
@@ -99,8 +99,11 @@ impl Config {
         if self.base.is_given() && key.starts_with("model.") {
             return Some("the sizes of the model are those of the base that base.folder names");
         }
-        if self.base.is_given() && key == "data.embeddings" {
-            return Some("the base that base.folder names has its own word vectors");
+        // Projects name the built-in vectors for a parser that starts from nothing.
+        if self.base.is_given() && key == "data.embeddings" && self.data.embeddings != Path::new(BUILT_IN) {
+            return Some(
+                "the base that base.folder names has its own word vectors; --no-base starts without it",
+            );
         }
         if !key.starts_with("learn.") || key == "learn.objective" {
             return None;

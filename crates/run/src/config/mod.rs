@@ -1,10 +1,12 @@
 //! The settings of an experiment.
 
+mod base;
 mod checks;
 mod influence;
 mod pretraining;
 mod reading;
 
+pub use base::{BUILT_IN, BaseConfig};
 pub use influence::{DifferingSetting, IgnoredSetting};
 pub use pretraining::{PretrainConfig, PretrainDataConfig};
 pub use reading::{ConfigError, ReadConfig, RenamedSetting, rename_settings};
@@ -31,22 +33,6 @@ pub struct Config {
     pub search: SearchConfig,
     /// Choosing an answer, and evaluation.
     pub eval: EvalConfig,
-}
-
-/// The pretrained parser that training starts from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct BaseConfig {
-    /// The folder that `xpr pretrain` wrote; empty to start from nothing. The sizes of the model and the word vectors are
-    /// those of the base.
-    pub folder: PathBuf,
-}
-
-impl BaseConfig {
-    /// Returns whether training starts from a base.
-    pub fn is_given(&self) -> bool {
-        !self.folder.as_os_str().is_empty()
-    }
 }
 
 /// The data of an experiment.
@@ -90,7 +76,8 @@ pub struct DataConfig {
     /// Which block of `held_out` examples is held out, from 0. Runs with different folds have no held-out example in
     /// common.
     pub fold: usize,
-    /// The file of word vectors in the text format of GloVe; empty for random vectors.
+    /// The file of word vectors, in the text format of GloVe or in 8 bits; `built-in` for those of the program, and empty for random
+    /// vectors.
     pub embeddings: PathBuf,
     /// The grammar of Overnight's programs. A database has one grammar only.
     pub grammar: OvernightGrammar,

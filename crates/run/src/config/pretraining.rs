@@ -1,7 +1,7 @@
 //! The settings of pretraining.
 
 use super::checks::{check_dropout, check_model_sizes, check_train_counts, check_train_numbers, holds};
-use super::reading::{GivenSettings, read_settings};
+use super::reading::{GivenSettings, change_settings, read_settings};
 use super::{ConfigError, EvalConfig, TrainConfig};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -78,6 +78,17 @@ impl PretrainConfig {
         Ok(config)
     }
 
+    /// Returns these settings after others were set, such as `eval.beam=16`.
+    ///
+    /// # Errors
+    /// If a key does not exist, or a value is not of its kind or out of its range.
+    pub fn with_settings(&self, settings: &[String]) -> Result<Self, ConfigError> {
+        let GivenSettings { config, .. }: GivenSettings<PretrainConfig> =
+            change_settings(&self.to_toml()?, settings)?;
+        config.check()?;
+        Ok(config)
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let PretrainConfig { model, train, eval, .. } = self;
         check_model_sizes(model)?;
@@ -117,6 +128,9 @@ mod tests {
         assert_eq!((config.data.held_out, config.train.steps, config.train.rate), (2, 5, 1.0));
         fs::write(folder.path().join("config.toml"), config.to_toml().unwrap()).unwrap();
         assert_eq!(PretrainConfig::read(&folder.path().join("config.toml"), &[], None).unwrap(), config);
+        let changed = config.with_settings(&["eval.beam=3".to_owned()]).unwrap();
+        assert_eq!((changed.eval.beam, &changed.data), (3, &config.data));
+        assert_eq!(config.with_settings(&[]).unwrap(), config);
         for (setting, expected) in [
             ("train.steps=0", "`train.steps` is 0; expected at least 1"),
             (

@@ -107,8 +107,9 @@ impl Config {
     /// # Errors
     /// If a key does not exist or a value is not of its kind.
     pub fn read(path: Option<&Path>, settings: &[String]) -> Result<ReadConfig, ConfigError> {
-        let GivenSettings { config, in_file, in_flags, renamed }: GivenSettings<Config> =
+        let GivenSettings { mut config, in_file, in_flags, renamed }: GivenSettings<Config> =
             read_settings(path, settings)?;
+        config.default_from_base(|key| in_file.iter().chain(&in_flags).any(|given| given == key));
         config.check()?;
         let ignored = config.ignored_settings(&in_file, &in_flags);
         Ok(ReadConfig { config: config.found_from(path), renamed, ignored })
@@ -120,7 +121,8 @@ impl Config {
             let folder = place.join(&self.data.folder);
             self.data.folder = fs::canonicalize(&folder).unwrap_or(folder);
         }
-        if let (true, Some(place)) = (self.base.is_given(), path.and_then(Path::parent)) {
+        let is_folder = self.base.is_given() && !self.base.is_built_in();
+        if let (true, Some(place)) = (is_folder, path.and_then(Path::parent)) {
             let folder = place.join(&self.base.folder);
             self.base.folder = fs::canonicalize(&folder).unwrap_or(folder);
         }
@@ -153,19 +155,32 @@ pub(super) fn read_settings<C: Settings>(
     path: Option<&Path>,
     settings: &[String],
 ) -> Result<GivenSettings<C>, ConfigError> {
-    let mut table = Table::new();
-    let mut renamed = Vec::new();
-    if let Some(path) = path {
-        let origin = path.display().to_string();
-        let text = xpr_data::read_utf8(path)
-            .map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
-        table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
-            origin: origin.clone(),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
-        renamed.extend(rename_settings(&mut table));
-        check_keys::<C>(&table, &origin)?;
-    }
+    let Some(path) = path else { return given_settings("", "--set", settings) };
+    let text =
+        xpr_data::read_utf8(path).map_err(|source| ConfigError::File { path: path.to_owned(), source })?;
+    given_settings(&text, &path.display().to_string(), settings)
+}
+
+/// Reads settings from the text that a program wrote, and then from flags.
+pub(super) fn change_settings<C: Settings>(
+    text: &str,
+    settings: &[String],
+) -> Result<GivenSettings<C>, ConfigError> {
+    given_settings(text, "settings", settings)
+}
+
+/// Reads settings from a text in TOML, and then from flags. `origin` is the name of the text in errors.
+fn given_settings<C: Settings>(
+    text: &str,
+    origin: &str,
+    settings: &[String],
+) -> Result<GivenSettings<C>, ConfigError> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
+        origin: origin.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    })?;
+    let mut renamed = rename_settings(&mut table);
+    check_keys::<C>(&table, origin)?;
     let in_file = keys::<C>(&table, "");
     let file_table = table.clone();
     let mut in_flags = Vec::new();
@@ -186,8 +201,7 @@ pub(super) fn read_settings<C: Settings>(
         }
     }
     let config = table.try_into().map_err(|error: toml::de::Error| ConfigError::Toml {
-        origin: wrong_setting::<C>(&file_table, settings)
-            .unwrap_or_else(|| path.map_or_else(|| "--set".to_owned(), |path| path.display().to_string())),
+        origin: wrong_setting::<C>(&file_table, settings).unwrap_or_else(|| origin.to_owned()),
         message: error.to_string().trim_end().to_owned(),
     })?;
     Ok(GivenSettings { config, in_file, in_flags, renamed })

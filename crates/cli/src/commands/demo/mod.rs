@@ -1,8 +1,8 @@
 //! `xpr demo`: the whole method on a built-in database.
 //!
-//! A parser is trained on few labels (the lower bound), on the same labels and unlabeled questions, and on all labels (the upper
-//! bound). After the first, the demo shows what executing its candidates tells about the unlabeled questions. Every printed number
-//! is measured in the demo's folder.
+//! The built-in base answers questions about the database without having learned from any. Then it learns from a log of questions
+//! without SQL, and last from the log and 20 labels. After the first, the demo shows what executing its candidates tells about the
+//! questions of the log. Every printed number is measured in the demo's folder.
 
 mod execution;
 mod text;
@@ -19,24 +19,25 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xpr_data::{EXPERIMENT_FILE, write_file};
-use xpr_learn::experiment::member_seed;
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_report::Report;
 use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};
 
 /// The objectives that the paper compares.
 const COMPARED: [&str; 5] = ["self-training", "top-k", "repulsion", "gentle", "sparse"];
-/// The bounds are only compared, so no parsers are trained to fit their confidence.
-const NO_CONFIDENCE: &str = "eval.confidence_folds=0";
+/// The setting of a parser without labels.
+const NO_LABELS: &str = "data.label_count=0";
+/// The settings of a parser that answers as the base does.
+const AS_IT_IS: [&str; 3] = [NO_LABELS, "train.steps=0", "learn.objective=none"];
 
 /// The output of `--json`.
 #[derive(Serialize)]
 struct DemoReport {
     folder: PathBuf,
     seed: u64,
-    /// The effect of executing the candidates of the lower bound.
+    /// The effect of executing the candidates of the base.
     running: ExecutionEffect,
-    /// The lower bound is the first, the upper bound the last.
+    /// The base is the first, and the parser with the most to learn from the last.
     runs: Vec<ComparedRun>,
     answers: Vec<DemoAnswer>,
     /// The HTML report of the runs.
@@ -77,37 +78,37 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     let mut sink = std::io::sink();
     let text_out: &mut dyn Write = if arguments.output.json { &mut sink } else { &mut *out };
 
-    // The lower bound has the seed of the ensemble's first member, so both are the same parser and it is trained once.
-    let first = format!("train.seed={}", member_seed(arguments.seed, 0));
-    let experiment = demo.experiment(&["learn.objective=none", &first, NO_CONFIDENCE])?;
+    let experiment = demo.experiment(&AS_IT_IS)?;
     text::data(text_out, &demo.folder, &experiment)?;
-    let lower = demo.train("lower bound", "lower-bound", &experiment)?;
-    text::trained(text_out, &lower)?;
-    let running = ExecutionEffect::measure(&lower.run, &experiment)?;
+    let base = demo.train("built-in base", "base", &experiment)?;
+    text::trained(text_out, &base)?;
+    let running = ExecutionEffect::measure(&base.run, &experiment)?;
     text::execution(text_out, &running)?;
 
-    let mut runs = vec![lower];
+    let mut runs = vec![base];
     let objectives = if arguments.all { &COMPARED[..] } else { &["sparse"] };
     for objective in objectives {
-        let experiment = demo.experiment(&[&format!("learn.objective={objective}")])?;
-        let trained = demo.train(&text::title(objective), objective, &experiment)?;
+        let experiment = demo.experiment(&[NO_LABELS, &format!("learn.objective={objective}")])?;
+        let name = format!("with a log, {}", text::title(objective));
+        let trained = demo.train(&name, &format!("log-{objective}"), &experiment)?;
         text::trained(text_out, &trained)?;
         runs.push(trained);
     }
-    let learned = runs.last().map(|trained| trained.run.clone()).unwrap_or_default();
-    let experiment = demo.experiment(&["learn.objective=none", "data.fraction=1.0", NO_CONFIDENCE])?;
-    let upper = demo.train("upper bound", "upper-bound", &experiment)?;
-    text::trained(text_out, &upper)?;
-    runs.push(upper);
+    let experiment = demo.experiment(&[])?;
+    let name = format!("with a log and {} labels", experiment.train_examples().len());
+    let learned = demo.train(&name, "labels", &experiment)?;
+    text::trained(text_out, &learned)?;
+    let last = learned.run.clone();
+    runs.push(learned);
     text::comparison(text_out, &runs)?;
 
-    let answers = ask(&learned)?;
+    let answers = ask(&last)?;
     text::answers(text_out, &answers)?;
     let report = demo.folder.join("report.html");
     let folders: Vec<PathBuf> = runs.iter().map(|trained| trained.run.clone()).collect();
     write_file(&report, Report::read(&folders, None)?.to_html().as_bytes())
         .with_context(|| report.display().to_string())?;
-    text::next_steps(text_out, &demo.folder, &learned, &report)?;
+    text::next_steps(text_out, &demo.folder, &last, &report)?;
     let seconds = start.elapsed().as_secs_f64();
     text::time(text_out, seconds)?;
     if arguments.output.json {
@@ -149,11 +150,10 @@ impl<'a> Demo<'a> {
         all.extend(settings.iter().map(|&setting| setting.to_owned()));
         all.extend(self.arguments.set.iter().cloned());
         let mut read = Config::read(Some(&self.folder.join(EXPERIMENT_FILE)), &all)?;
-        // The bounds ignore settings of the other runs, which is no mistake.
+        // The base ignores settings of the other runs, which is no mistake.
         read.ignored.clear();
         let config = with_notices(read)?;
-        // All objectives share one ensemble.
-        Ok(Experiment::load(config)?.with_members(Some(self.runs().join("members"))))
+        Ok(Experiment::load(config)?)
     }
 
     /// Trains a parser. A run with the same settings is resumed, or taken as it is if it is finished; a run with others is deleted.

@@ -22,7 +22,7 @@ pub(super) fn title(objective: &str) -> String {
 }
 
 pub(super) fn data(out: &mut dyn Write, folder: &Path, experiment: &Experiment) -> Result<()> {
-    let (labeled, unlabeled) = (experiment.train_examples().len(), experiment.unlabeled_examples().len());
+    let log = experiment.unlabeled_examples().len();
     let tables = xpr_demo::DATABASE.matches("CREATE TABLE").count();
     writeln!(
         out,
@@ -31,7 +31,7 @@ pub(super) fn data(out: &mut dyn Write, folder: &Path, experiment: &Experiment) 
     )?;
     writeln!(
         out,
-        "{labeled} labeled and {unlabeled} unlabeled training questions, {} test questions in other words.",
+        "A log of {log} questions without SQL, and {} test questions in other words.",
         experiment.test_examples().len()
     )?;
     writeln!(out, "The same command resumes an interrupted demo.\n")?;
@@ -39,14 +39,10 @@ pub(super) fn data(out: &mut dyn Write, folder: &Path, experiment: &Experiment) 
 }
 
 pub(super) fn trained(out: &mut dyn Write, run: &ComparedRun) -> Result<()> {
-    let data = match run.unlabeled {
-        0 => format!("{} labeled questions", run.labeled),
-        unlabeled => format!("{} labeled and {unlabeled} unlabeled questions", run.labeled),
-    };
-    let time = run.seconds.map_or_else(|| "trained before".to_owned(), |seconds| format!("{seconds:.0} s"));
+    let time = run.seconds.map_or_else(|| "made before".to_owned(), |seconds| format!("{seconds:.0} s"));
     let accuracy = 100.0 * run.evaluation.accuracy;
-    let heading = format!("{}, {data}:", run.name);
-    writeln!(out, "{heading:<58} {accuracy:5.1} % correct  ({time})")?;
+    let heading = format!("{}:", run.name);
+    writeln!(out, "{heading:<32} {accuracy:5.1} % of the test questions answered correctly  ({time})")?;
     Ok(out.flush()?)
 }
 
@@ -56,7 +52,7 @@ pub(super) fn execution(out: &mut dyn Write, effect: &ExecutionEffect) -> Result
     let share = 100.0 * *rewarded as f64 / (*candidates).max(1) as f64;
     writeln!(
         out,
-        "\nWhat execution adds: for the {questions} unlabeled questions this parser finds {candidates} candidates;"
+        "\nWhat execution adds: for the {questions} questions of the log this parser finds {candidates} candidates;"
     )?;
     writeln!(
         out,
@@ -66,7 +62,7 @@ pub(super) fn execution(out: &mut dyn Write, effect: &ExecutionEffect) -> Result
         out,
         "not, and another one does. The most probable one that does is correct for {changed_to_right} of these questions"
     )?;
-    writeln!(out, "(checked against labels that are not used in training).")?;
+    writeln!(out, "(checked against SQL that is not used in training).")?;
     for example in &effect.examples {
         let verdict = if example.right { "correct" } else { "also wrong" };
         writeln!(out, "\n  {}", example.question)?;
@@ -88,7 +84,7 @@ pub(super) fn execution(out: &mut dyn Write, effect: &ExecutionEffect) -> Result
 }
 
 pub(super) fn comparison(out: &mut dyn Write, runs: &[ComparedRun]) -> Result<()> {
-    let Some(lower) = runs.first() else { return Ok(()) };
+    let Some(base) = runs.first() else { return Ok(()) };
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|run| {
@@ -98,20 +94,16 @@ pub(super) fn comparison(out: &mut dyn Write, runs: &[ComparedRun]) -> Result<()
                 run.unlabeled.to_string(),
                 format!("{:.1} %", 100.0 * run.evaluation.accuracy),
             ];
-            if run.name != lower.name {
-                row.push(format!("{:+.1}", 100.0 * (run.evaluation.accuracy - lower.evaluation.accuracy)));
-                row.push(only(&run.right, &lower.right).to_string());
-                row.push(only(&lower.right, &run.right).to_string());
+            if run.name != base.name {
+                row.push(format!("{:+.1}", 100.0 * (run.evaluation.accuracy - base.evaluation.accuracy)));
+                row.push(only(&run.right, &base.right).to_string());
+                row.push(only(&base.right, &run.right).to_string());
             }
             row
         })
         .collect();
-    writeln!(
-        out,
-        "\nAccuracy on {} test questions, compared with the lower bound:\n",
-        lower.evaluation.examples
-    )?;
-    let headings = ["", "labeled", "unlabeled", "correct", "difference", "won", "lost"];
+    writeln!(out, "\nAccuracy on {} test questions, compared with the base:\n", base.evaluation.examples)?;
+    let headings = ["", "labels", "log", "correct", "difference", "won", "lost"];
     table::write(out, &headings, &rows)?;
     Ok(out.flush()?)
 }
@@ -122,7 +114,7 @@ fn only(one: &[bool], other: &[bool]) -> usize {
 }
 
 pub(super) fn answers(out: &mut dyn Write, answers: &[DemoAnswer]) -> Result<()> {
-    writeln!(out, "\nNew questions, answered by the parser trained with execution:")?;
+    writeln!(out, "\nNew questions, answered by the last parser:")?;
     for DemoAnswer { question, chosen, explanation, milliseconds } in answers {
         writeln!(out, "\n  {question}  ({milliseconds:.1} ms)")?;
         writeln!(out, "    {}", chosen.program)?;
@@ -142,9 +134,9 @@ pub(super) fn next_steps(out: &mut dyn Write, folder: &Path, run: &Path, report:
         folder.join("film.sql").display()
     )?;
     writeln!(out, "  xpr ask {} \"which actors come from Galway\"", run.display())?;
-    writeln!(out, "or use your own database, with labeled questions and a log of unlabeled ones:")?;
-    writeln!(out, "  xpr init --db sqlite:FILE --labeled pairs.tsv --unlabeled log.txt --out project")?;
-    writeln!(out, "  xpr train project/xpr.toml --out project/run")?;
+    writeln!(out, "or use your own database. It needs no labels:")?;
+    writeln!(out, "  xpr init --db FILE --out project")?;
+    writeln!(out, "  xpr ask project/run")?;
     Ok(out.flush()?)
 }
 

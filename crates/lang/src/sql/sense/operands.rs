@@ -77,7 +77,11 @@ impl Next<'_> {
                 let first = self.slot.parent.and_then(|parent| self.query.argument(parent, 0));
                 let is_second_constant = argument == 1
                     && first.is_some_and(|first| matches!(self.query.step_of(first), Step::Literal(_)));
-                literal.number.is_some() && !is_second_constant && is_said_or_used(ConstantUse::Computed)
+                // A number that the question says is what something is compared with, and not a part of it.
+                let is_compared = matches!(self.context.clause, Clause::Where | Clause::Having | Clause::On);
+                let is_called_for =
+                    self.is_used(item, ConstantUse::Computed) || literal.is_said && !is_compared;
+                literal.number.is_some() && !is_second_constant && is_called_for
             }
             (Some(Call(_) | Case), _) => is_said_or_used(ConstantUse::Computed),
             // Without a percent sign, `LIKE` is `=`, but for case.

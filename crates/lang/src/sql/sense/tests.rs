@@ -94,6 +94,15 @@ fn check(sensible: &[&str], nonsense: &[&str]) {
 }
 
 #[test]
+fn a_number_of_the_question_is_compared_and_not_part_of_what_is_compared() {
+    let (computed, compared) =
+        ("SELECT population / 500 FROM city", "SELECT name FROM city WHERE population - 500 = 500");
+    check(&[computed], &[compared]);
+    let label = "SELECT name FROM city WHERE population - 500 > 3";
+    assert!(makes_sense(compared, &[label]), "a label may say anything");
+}
+
+#[test]
 fn a_query_as_a_value_and_the_parts_of_a_compound_have_one_width() {
     check(
         &[
@@ -323,7 +332,7 @@ fn columns_are_offered_where_their_table_is_in_scope() {
 #[test]
 fn what_search_offers_can_be_completed() {
     let language = language();
-    let environment = environment(&language, &[]);
+    let environment = environment(&language, &["SELECT name FROM city WHERE population - 500 > 3"]);
     let grammar = language.signatures().grammar(environment.items()).unwrap();
     let sense = environment.sense().unwrap();
     let advanced = |actions: &[crate::Action], grammar: &Grammar| {
