@@ -10,7 +10,14 @@ use std::process::{Command, Output};
 fn demo(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
     command.current_dir(folder).env_remove("XPR_DATA").env_remove("XPR_EMBEDDINGS").arg("demo");
-    for setting in ["train.steps=6", "train.checkpoint=4", "learn.batch=4", "learn.beam=4", "eval.beam=4"] {
+    for setting in [
+        "train.steps=6",
+        "learn.steps=4",
+        "train.checkpoint=3",
+        "learn.batch=4",
+        "learn.beam=4",
+        "eval.beam=4",
+    ] {
         command.args(["--set", setting]);
     }
     command.args(arguments).output().unwrap()
@@ -91,7 +98,7 @@ fn the_demo_trains_compares_answers_and_resumes() {
     assert_ne!(first, fs::read(run.with_file_name("log-sparse").join("model.safetensors")).unwrap());
     fs::remove_file(run.join("evaluation.json")).unwrap();
     let resumed = demo(folder.path(), &["--json"]);
-    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 6"));
+    assert!(String::from_utf8(resumed.stderr).unwrap().contains("resuming after step 4"));
     assert_eq!(weights(), first);
     let other = demo(folder.path(), &["--json", "--set", "train.steps=7"]);
     assert!(String::from_utf8(other.stderr).unwrap().contains("step 7/7"));
