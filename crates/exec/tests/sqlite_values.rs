@@ -135,6 +135,29 @@ fn words_of_a_question_find_values() {
 }
 
 #[test]
+fn what_a_question_looks_for_and_words_for_letters_are_values() {
+    let test = TestDatabase::new(
+        "CREATE TABLE student (name TEXT, sex TEXT);
+         INSERT INTO student VALUES ('Ada', 'F'), ('Tom', 'M'), ('Anderson', 'F');",
+    );
+    let (schema, index) = index(&test.open(), ValueLimits::default());
+    let cases: [(&str, &[&str]); 5] = [
+        ("female students", &["Lemma Cell F 0..1 student.sex"]),
+        ("How many men?", &["Lemma Cell M 2..3 student.sex"]),
+        ("names that contain \"son\"", &["Exact Said son 3..4 "]),
+        ("names with the letter m", &["Exact Said m 4..5 ", "Case Cell M 4..5 student.sex"]),
+        ("who is \"Ada\"", &["Exact Cell Ada 2..3 student.name", "Exact Said Ada 2..3 student.name"]),
+    ];
+    for (question, expected) in cases {
+        let found: Vec<String> =
+            index.candidates(question).iter().map(|candidate| line(&schema, candidate)).collect();
+        assert_eq!(found, expected, "{question}");
+    }
+    // A quotation that is a cell is one value.
+    assert_eq!(index.values("who is \"Ada\"").len(), 1);
+}
+
+#[test]
 fn each_literal_occurs_once_with_all_its_columns() {
     let test = TestDatabase::new(CITIES);
     let (_, index) = index(&test.open(), ValueLimits::default());
