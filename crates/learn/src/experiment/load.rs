@@ -13,7 +13,7 @@ use crate::task::{
     ConflictingLabels, FailedLabel, LabeledExample, LeftOut, LoadingWatch, Task, TaskError, TestExample,
     UnlabeledExample, check_length,
 };
-use crate::teacher::{ChannelLearner, EStep, NoisyChannel, OwnSearch};
+use crate::teacher::{ChannelLearner, EStep, Ensemble, NoisyChannel, OwnSearch};
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -320,16 +320,33 @@ impl Experiment {
 
     /// Trains a noisy channel on some labels, from that of the base if it has one.
     pub(super) fn noisy_channel_of(&self, labels: &[LabeledExample]) -> NoisyChannel {
-        let of_base = self.base.as_ref().and_then(|base| base.channel.as_ref());
-        let Some(of_base) = of_base else {
-            let labeled = labels.iter().map(|example| &example.question);
-            let unlabeled = self.unlabeled.iter().map(|example| &example.question);
-            return NoisyChannel::learn(&self.task, labels, labeled.chain(unlabeled));
-        };
-        // The base knows the frequencies of words from more questions than one database has.
-        let mut learner = ChannelLearner::from_channel(of_base);
-        learner.label(&self.task, labels);
+        self.channel_learner(labels).learn()
+    }
+
+    /// Trains a noisy channel on the labels and on the programs that an ensemble teaches.
+    pub(super) fn noisy_channel_with(&self, ensemble: &Ensemble) -> NoisyChannel {
+        let mut learner = self.channel_learner(&self.train);
+        for (example, best) in self.unlabeled.iter().zip(ensemble.best_programs()) {
+            if let Some((program, sureness)) = best {
+                learner.suggest(&self.task, &example.question, program, sureness);
+            }
+        }
         learner.learn()
+    }
+
+    fn channel_learner(&self, labels: &[LabeledExample]) -> ChannelLearner {
+        // A base knows the frequencies of words from more questions than one database has.
+        let mut learner = match self.base.as_ref().and_then(|base| base.channel.as_ref()) {
+            Some(of_base) => ChannelLearner::from_channel(of_base),
+            None => {
+                let mut learner = ChannelLearner::new();
+                let labeled = labels.iter().map(|example| &example.question);
+                learner.ask(labeled.chain(self.unlabeled.iter().map(|example| &example.question)));
+                learner
+            }
+        };
+        learner.label(&self.task, labels);
+        learner
     }
 }
 

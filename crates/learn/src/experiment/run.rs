@@ -10,7 +10,7 @@ use super::progress::RecordedProgress;
 use super::record::{check_rules, record_evaluation, recorded_config};
 use super::training_loop::{restore, take_steps};
 use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked};
-use crate::teacher::{Ensemble, InSequence, Teacher, unlabeled_questions};
+use crate::teacher::{Ensemble, InSequence, NoisyChannel, Teacher, unlabeled_questions};
 use crate::training::Trainer;
 use xpr_parser::Model;
 use xpr_run::{Config, Evaluation, RunFile, RunFolder};
@@ -41,9 +41,14 @@ impl Experiment {
             }
         }
         let observer = &mut RecordedProgress::new(folder, observer);
+        let mut taught = None;
         let mut model = match (self.objective(), self.shared_members()) {
             (None, Some(members)) => self.train_shared(members, folder, observer)?,
-            (Some(_), _) if self.config().learn.ensemble > 0 => self.train_student(folder, observer)?,
+            (Some(_), _) if self.config().learn.ensemble > 0 => {
+                let (model, channel) = self.train_student(folder, observer)?;
+                taught = Some(channel);
+                model
+            }
             _ => {
                 let mut teacher = self.own_search()?;
                 let teacher = teacher.as_mut().map(|teacher| teacher as &mut dyn Teacher);
@@ -60,23 +65,49 @@ impl Experiment {
             false => None,
         };
         model.set_penalties(confidence.as_ref().and_then(|record| record.search_penalties(config)));
-        let evaluation = self.evaluate(folder, &model, confidence.as_ref())?;
+        let channel = taught.unwrap_or_else(|| self.noisy_channel());
+        let evaluation = self.evaluate(folder, &model, channel, confidence.as_ref())?;
         folder.remove(RunFile::Progress)?;
         Ok(evaluation)
     }
 
-    /// Trains an ensemble, and a parser that learns from it.
+    /// Trains an ensemble, and a parser that learns from it. Returns the noisy channel too.
+    ///
+    /// With several rounds, each parser is the ensemble of the next one. Those of earlier rounds are in the folder of the members.
     fn train_student(
         &self,
         folder: &RunFolder,
         observer: &mut dyn Observer,
-    ) -> Result<Model, ExperimentError> {
-        let members = self.members(folder, observer)?;
+    ) -> Result<(Model, NoisyChannel), ExperimentError> {
+        let mut members = self.members(folder, observer)?;
+        let mut channel = self.noisy_channel();
+        let rounds = self.config().learn.rounds;
+        for round in 1..rounds {
+            let place = RunFolder::open_or_create(&folder.members().join(format!("round-{round}")))?;
+            let (model, taught) = self.train_round(&members, channel, &place, observer)?;
+            (members, channel) = (vec![model], taught);
+        }
+        let (model, taught) = self.train_round(&members, channel.clone(), folder, observer)?;
+        // What the last ensemble teaches is known only if there were rounds to learn it in.
+        Ok((model, if rounds > 1 { taught } else { channel }))
+    }
+
+    /// Trains a parser in a folder that learns from an ensemble. Returns also the noisy channel of what it is taught.
+    fn train_round(
+        &self,
+        members: &[Model],
+        channel: NoisyChannel,
+        folder: &RunFolder,
+        observer: &mut dyn Observer,
+    ) -> Result<(Model, NoisyChannel), ExperimentError> {
         let learn = &self.config().learn;
-        let ensemble = self.e_step()?.map(|e_step| {
-            let channel = self.noisy_channel();
-            Ensemble::new(&members, channel, self.unlabeled_examples(), e_step, learn)
-        });
+        let ensemble = self
+            .e_step()?
+            .map(|e_step| Ensemble::new(members, channel.clone(), self.unlabeled_examples(), e_step, learn));
+        let taught = match &ensemble {
+            Some(ensemble) if learn.rounds > 1 => self.noisy_channel_with(ensemble),
+            _ => channel,
+        };
         let own_search = self.own_search_after_ensemble()?;
         let mut both = ensemble
             .zip(own_search)
@@ -84,7 +115,8 @@ impl Experiment {
         let teacher = both.as_mut().map(|both| both as &mut dyn Teacher);
         observer.student();
         let config = student_config(self.config());
-        self.train(self.trainer_with(&config), teacher, &config, folder, observer)
+        let model = self.train(self.trainer_with(&config), teacher, &config, folder, observer)?;
+        Ok((model, taught))
     }
 
     /// Trains in a folder, from its checkpoint if there is one.
@@ -108,7 +140,7 @@ impl Experiment {
         take_steps(trainer, teacher, examples, &config.train, folder, observer)
     }
 
-    /// Evaluates a model, and records how its confidence is estimated, its predictions, its card and, last, the evaluation.
+    /// Evaluates a model whose candidates a noisy channel re-ranks, and records how its confidence is estimated, its predictions, its card and, last, the evaluation.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -116,10 +148,10 @@ impl Experiment {
         &self,
         folder: &RunFolder,
         model: &Model,
+        channel: NoisyChannel,
         confidence: Option<&ConfidenceRecord>,
     ) -> Result<Evaluation, ExperimentError> {
         let config = &self.config().eval;
-        let channel = self.noisy_channel();
         if config.noisy_channel > 0.0 || confidence.is_some() {
             folder.write_json(RunFile::NoisyChannel, &channel)?;
         }

@@ -36,6 +36,8 @@ impl LabeledDatabase {
                 folder: config.folder.clone(),
                 domain: domain.clone(),
                 fraction: config.fraction,
+                label_count: config.canonical.then_some(0),
+                canonical: config.canonical,
                 split: config.split,
                 ..DataConfig::default()
             },

@@ -59,6 +59,16 @@ impl Ensemble {
     }
 }
 
+impl Ensemble {
+    /// Returns the program that each question is taught most, with its weight from 0 to 1.
+    pub(crate) fn best_programs(&self) -> impl Iterator<Item = Option<(&Program, f64)>> {
+        let most = |left: &&(Program, f64), right: &&(Program, f64)| right.1.total_cmp(&left.1);
+        self.lessons.iter().map(move |lesson| {
+            lesson.programs.iter().max_by(most).map(|(program, weight)| (program, -weight))
+        })
+    }
+}
+
 /// What all members suggest for a question.
 #[derive(Clone, Debug, Default)]
 struct Suggestions {

@@ -20,6 +20,7 @@
 mod learner;
 
 pub(crate) use learner::ChannelLearner;
+use learner::ExplainedWords;
 
 use crate::hyperparameters::{LEAST_EXPLAINING_COUNT, LEAST_WORD_PROBABILITY};
 use crate::task::{LabeledExample, Task};
@@ -190,16 +191,16 @@ impl Translations {
     }
 
     /// Does a round of expectation-maximisation: replaces the counts by those of `prior` and their expectations under the current `t`.
-    fn update_counts(&mut self, pairs: &[(Vec<u32>, Vec<usize>)], prior: &[Translation]) {
+    fn update_counts(&mut self, pairs: &[ExplainedWords], prior: &[Translation]) {
         let (mut counts, mut totals): (Vec<FxHashMap<u32, f64>>, Vec<f64>) =
             prior.iter().map(|prior| (prior.counts.clone(), prior.total)).unzip();
-        for (words, notions) in pairs {
+        for (words, notions, weight) in pairs {
             for &word in words {
                 let shares: Vec<f64> = notions.iter().map(|&notion| self.probability(notion, word)).collect();
                 let sum = shares.iter().sum::<f64>().max(LEAST_WORD_PROBABILITY);
                 for (&notion, share) in notions.iter().zip(shares) {
-                    *counts[notion].entry(word).or_default() += share / sum;
-                    totals[notion] += share / sum;
+                    *counts[notion].entry(word).or_default() += weight * share / sum;
+                    totals[notion] += weight * share / sum;
                 }
             }
         }
@@ -231,9 +232,9 @@ mod tests {
         let common = vec![0.4, 0.2, 0.2, 0.1, 0.1];
         let mut translations = Translations { common, rare: 0.0, of: of.into() };
         let pairs = [
-            (vec![0, 1], vec![NOTHING, MEETING]),
-            (vec![0, 2, 1], vec![NOTHING, MEETING, LATEST]),
-            (vec![3, 0, 1], vec![NOTHING, MEETING]),
+            (vec![0, 1], vec![NOTHING, MEETING], 1.0),
+            (vec![0, 2, 1], vec![NOTHING, MEETING, LATEST], 1.0),
+            (vec![3, 0, 1], vec![NOTHING, MEETING], 1.0),
         ];
         for _ in 0..CHANNEL_ROUNDS {
             let nothing = vec![Translation::default(); NAMES.len()];

@@ -28,6 +28,7 @@ impl Config {
         holds(has_steps, "train.steps", train.steps, expected)?;
         check_ranges([
             ("learn.steps", learn.steps, 1..=usize::MAX, "expected at least 1"),
+            ("learn.rounds", learn.rounds, 1..=100, "expected 1 to 100"),
             ("learn.ensemble", learn.ensemble, 0..=64, "expected at most 64"),
             ("learn.batch", learn.batch, 1..=1024, "expected 1 to 1024"),
             ("learn.beam", learn.beam, 1..=1024, "expected 1 to 1024"),

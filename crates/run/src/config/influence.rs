@@ -40,11 +40,16 @@ enum IgnoredIf {
 }
 
 /// Settings that are ignored with an ensemble or without one, and the reason.
-const IGNORED: [(&str, IgnoredIf, &str); 5] = [
+const IGNORED: [(&str, IgnoredIf, &str); 6] = [
     (
         "learn.steps",
         IgnoredIf::NoEnsemble,
         "learn.ensemble is 0, and train.steps is the number of all steps; learn.start says when joint training begins",
+    ),
+    (
+        "learn.rounds",
+        IgnoredIf::NoEnsemble,
+        "learn.ensemble is 0, and a parser's own search goes on all the time",
     ),
     (
         "learn.noisy_channel",

@@ -274,6 +274,9 @@ pub struct LearnConfig {
     pub ensemble: usize,
     /// With an ensemble, the number of steps of the parser that learns from it.
     pub steps: usize,
+    /// With an ensemble, the number of parsers that learn one after the other. Each but the first learns from the programs that the one
+    /// before suggests, and the noisy channel then knows what that one was taught.
+    pub rounds: usize,
     /// With an ensemble, the number of steps after `steps` in which the parser goes on with its own search, as in the paper.
     pub own_steps: usize,
     /// The weight of the unlabeled loss in these steps.
@@ -301,6 +304,7 @@ impl Default for LearnConfig {
             weight: 1.0,
             ensemble: 3,
             steps: 1500,
+            rounds: 1,
             own_steps: 0,
             own_weight: 0.3,
             start: 1000,

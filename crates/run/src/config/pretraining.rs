@@ -41,6 +41,8 @@ pub struct PretrainDataConfig {
     pub split: u64,
     /// The share of a domain's training examples that are trained on, counted from the first.
     pub fraction: f64,
+    /// Whether to train on the canonical utterances of the domains only, instead of natural questions.
+    pub canonical: bool,
     /// The file of word vectors in the text format of GloVe; empty for random vectors.
     pub embeddings: PathBuf,
 }
@@ -55,6 +57,7 @@ impl Default for PretrainDataConfig {
             folder: PathBuf::new(),
             split: 0,
             fraction: 1.0,
+            canonical: false,
             embeddings: PathBuf::new(),
         }
     }

@@ -4,19 +4,22 @@ use super::{NoisyChannel, Translation, Translations};
 use crate::hyperparameters::{CHANNEL_ROUNDS, FEWEST_TASKS_OF_NOTION, LEAST_COUNT_OF_BASE};
 use crate::task::{LabeledExample, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
+use xpr_lang::Program;
 use xpr_parser::Question;
 
 /// The labels that a noisy channel is learned from.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelLearner {
     channel: NoisyChannel,
-    /// The words and the notions of each label.
-    pairs: Vec<(Vec<u32>, Vec<usize>)>,
+    pairs: Vec<ExplainedWords>,
     /// The words of all questions, labeled or not.
     asked: Vec<u32>,
     /// For each notion, the number of tasks whose labels have it.
     tasks_of: FxHashMap<usize, usize>,
 }
+
+/// The words of a question, the notions of a program for it, and how much it counts.
+pub(super) type ExplainedWords = (Vec<u32>, Vec<usize>, f64);
 
 impl ChannelLearner {
     /// Creates a learner without labels.
@@ -45,11 +48,18 @@ impl ChannelLearner {
             let words = self.channel.words_of(question.stems());
             let notions = self.channel.notions_of(task, question, program);
             seen.extend(notions.iter().copied());
-            self.pairs.push((words, notions));
+            self.pairs.push((words, notions, 1.0));
         }
         for notion in seen {
             *self.tasks_of.entry(notion).or_default() += 1;
         }
+    }
+
+    /// Adds a program that a teacher suggests for a question, and how sure it is of it, from 0 to 1.
+    pub(crate) fn suggest(&mut self, task: &Task, question: &Question, program: &Program, sureness: f64) {
+        let words = self.channel.words_of(question.stems());
+        let notions = self.channel.notions_of(task, question, program);
+        self.pairs.push((words, notions, sureness));
     }
 
     /// Returns the channel of one task.
