@@ -100,7 +100,8 @@ fn write_database(
 
 fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}{printed}", stderr(&output));
     output
 }
 

@@ -386,7 +386,7 @@ fn an_answer_that_is_not_sure_is_said_to_be_so_and_other_requests_are_declined()
     let pairs =
         "who are the artists\tSELECT name, born FROM artist\nhow many albums\tSELECT count(*) FROM album\n";
     fs::write(folder.path().join("artists.tsv"), pairs).unwrap();
-    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "artists.tsv"]));
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "artists.tsv", "--no-base"]));
     let settings = ["--set", "train.steps=60", "--set", "data.held_out=0"];
     printed(&xpr(folder.path(), &[&["train", "music/xpr.toml", "--out", "run"], &settings[..]].concat()));
     let ask = |arguments: &[&str]| {

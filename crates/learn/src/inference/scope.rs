@@ -107,6 +107,10 @@ impl Scope {
         if let Some(verb) = self.change_request(&words) {
             return Some(OutOfScope::Change(verb));
         }
+        // A run that recorded no words declines nothing because of its words.
+        if self.words.is_empty() {
+            return None;
+        }
         let question = task.question(text);
         let words = task.words(text);
         let scopes = self.word_scopes(task, &question, &words);
