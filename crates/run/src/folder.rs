@@ -10,7 +10,7 @@
 //! unlabeled.json          figures of the unlabeled questions, if the run learns from any
 //! model.safetensors       the weights of the trained model
 //! channel.json            the noisy channel, if the run re-ranks with it
-//! confidence.json         how the confidence of answers is estimated, if the run counts votes
+//! confidence.json         how the confidence of answers is estimated and what candidates lose, with votes or penalties
 //! predictions.jsonl       a line for every test question
 //! databases.json          the databases of pretraining, and the accuracy on those that are held out
 //! card.md                 the model card

@@ -368,7 +368,7 @@ enum Subject {
     /// A domain of Overnight.
     Domain(String),
     /// A database, and the name of its file of questions.
-    Database(LabeledDatabase, PathBuf),
+    Database(Box<LabeledDatabase>, PathBuf),
 }
 
 impl Subject {
@@ -388,7 +388,7 @@ impl Subject {
         let labeled = labeled.cloned().unwrap_or_else(|| PathBuf::from(LABELED));
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let found = LabeledDatabase::find(&[folder], &labeled).map_err(ComparisonError::Databases)?;
-        Ok(found.into_iter().map(|database| Subject::Database(database, labeled.clone())).collect())
+        Ok(found.into_iter().map(|database| Subject::Database(Box::new(database), labeled.clone())).collect())
     }
 
     /// Returns the name of a database.

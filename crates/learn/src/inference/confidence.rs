@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The steps of Newton's method by which the weights are fitted. It converges in about five.
 const NEWTON_STEPS: usize = 30;
 /// The number of times that a step of Newton's method is halved before the fit ends.
-const HALVINGS: i32 = 12;
+const HALVINGS: i32 = 40;
 /// The threshold without labels to choose it by: an answer is given if it is rather right than wrong.
 const DEFAULT_THRESHOLD: f64 = 0.5;
 
