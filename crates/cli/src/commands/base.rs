@@ -143,7 +143,7 @@ impl Pretrained {
         let crossed: Evaluation = self.folder.read_json(RunFile::Evaluation)?;
         let evaluate = |base: &Path, what: &str| -> Result<Evaluation> {
             if self.config.data.held_out == 0 {
-                return Ok(crossed.clone());
+                return Ok(crossed);
             }
             let _ =
                 writeln!(printer::stderr(), "asking the {what} base about the databases that are held out");
@@ -228,7 +228,7 @@ fn make_vectors(arguments: &BaseArguments, config: &PretrainConfig) -> Result<()
     let mut known: HashSet<String> = words.iter().cloned().collect();
     let mut bar = LoadingBar::new();
     let of_databases = Pretraining::words(config, &mut |done, total| {
-        bar.show("databases read for their words", done, total)
+        bar.show("databases read for their words", done, total);
     });
     bar.finish();
     words.extend(of_databases?.into_iter().filter(|word| known.insert(word.clone())));

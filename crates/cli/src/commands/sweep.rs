@@ -148,6 +148,7 @@ fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn settings_with_special_characters_are_quoted_for_the_shell() {
