@@ -3,7 +3,7 @@
 use super::choose::Answer;
 use super::confidence::ConfidenceModel;
 use super::features::{AnswerFeatures, FeatureReader};
-use super::rerank::RankedBeam;
+use super::ranked_beam::RankedBeam;
 use super::scope::Scope;
 use crate::hyperparameters::PENALTY_PRIOR;
 use crate::task::Task;

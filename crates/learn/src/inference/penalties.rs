@@ -3,7 +3,7 @@
 //! A candidate with the counts `c` keeps a share `exp(−w · c)` of its probability, and the probability of all candidates stays the same. The
 //! penalties `w` are those with which right candidates get most of it, on labeled questions that the parser did not train on.
 
-use super::rerank::RankedBeam;
+use super::ranked_beam::RankedBeam;
 use crate::hyperparameters::PENALTY_STRENGTH;
 use xpr_parser::{Candidate, MentionCounts, MentionPenalties, Mentions, Question};
 

@@ -1,6 +1,7 @@
 //! Re-ranking a parser's candidates with the noisy channel.
 
 use super::penalties::penalised;
+use super::ranked_beam::RankedBeam;
 use crate::task::Task;
 use crate::teacher::NoisyChannel;
 use crate::teacher::mixture::{reranked, tempered};
@@ -47,23 +48,6 @@ impl<'m> Reranked<'m> {
     #[must_use]
     pub fn with_penalties(self, penalties: MentionPenalties, config: &EvalConfig) -> Self {
         Reranked { penalties: config.penalties.then_some(penalties), ..self }
-    }
-}
-
-/// The candidates of a question.
-#[derive(Clone, Debug)]
-pub struct RankedBeam {
-    /// The candidates after re-ranking, most probable first.
-    pub candidates: Vec<Candidate>,
-    /// The parser's own log-probability of each candidate.
-    pub own: Vec<f32>,
-}
-
-impl RankedBeam {
-    /// Returns candidates that are not re-ranked.
-    pub fn of_parser(candidates: Vec<Candidate>) -> Self {
-        let own = candidates.iter().map(|candidate| candidate.log_probability).collect();
-        RankedBeam { candidates, own }
     }
 }
 
