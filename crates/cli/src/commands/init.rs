@@ -197,11 +197,15 @@ fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<(
     if schema.tables.len() > MAX_LISTED {
         writeln!(out, "  … and {} more", schema.tables.len() - MAX_LISTED)?;
     }
-    let keys: Vec<(&Table, &ForeignKey)> = schema
+    let mut keys: Vec<(&Table, &ForeignKey)> = schema
         .tables
         .iter()
         .flat_map(|table| table.foreign_keys.iter().map(move |key| (table, key)))
         .collect();
+    // Some schemas declare a key twice.
+    keys.dedup_by(|(table, later), (of, earlier)| {
+        std::ptr::eq(*table, *of) && (&later.columns, &later.to) == (&earlier.columns, &earlier.to)
+    });
     let declared = keys.iter().filter(|(_, key)| key.confidence >= 1.0).count();
     let heading = match (keys.len(), declared) {
         (0, _) => "Foreign keys: none declared and none inferred.",

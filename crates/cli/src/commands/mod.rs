@@ -31,14 +31,14 @@ pub(crate) mod vectors;
 
 use crate::arguments::{DataPaths, ExperimentArguments, TrainedRunArguments};
 use crate::printer;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use loading_bar::LoadingBar;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use xpr_exec::{KnowledgeBase, overnight};
 use xpr_learn::TrainedRun;
-use xpr_run::{BUILT_IN, Config, Dataset, ReadConfig};
+use xpr_run::{BUILT_IN, Config, DataConfig, Dataset, ReadConfig};
 
 /// Reads the settings of an experiment that starts from `base`, if it is given, and writes notes about them.
 ///
@@ -178,4 +178,14 @@ fn native_world(name: &str) -> Result<KnowledgeBase> {
 fn load_triples(path: &Path) -> Result<KnowledgeBase> {
     let text = xpr_data::read_utf8(path).with_context(|| path.display().to_string())?;
     KnowledgeBase::read_triples(&text).with_context(|| path.display().to_string())
+}
+
+/// Returns the file of the labels of a project, to which labels are added.
+fn labels_file(data: &DataConfig) -> Result<PathBuf> {
+    if data.labeled.as_os_str().is_empty() {
+        bail!(
+            "the project names no file of labels; set `labeled = \"train.tsv\"` in [data] of its settings and train again"
+        );
+    }
+    Ok(data.folder.join(&data.labeled))
 }

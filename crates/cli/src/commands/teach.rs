@@ -1,6 +1,6 @@
 //! `xpr teach`: adds a label to a project, and teaches it to a trained parser.
 
-use super::{use_threads, write_notes};
+use super::{labels_file, use_threads, write_notes};
 use crate::arguments::TeachArguments;
 use anyhow::{Result, bail};
 use std::io::Write;
@@ -22,8 +22,7 @@ pub(crate) fn run(arguments: &TeachArguments, out: &mut dyn Write) -> Result<()>
     if run.config.data.dataset != Dataset::Database {
         bail!("only a parser of a database can be taught; the labels of a benchmark are fixed");
     }
-    let (folder, labeled) = (run.config.data.folder.clone(), run.config.data.labeled.clone());
-    let path = folder.join(labeled);
+    let (folder, path) = (run.config.data.folder.clone(), labels_file(&run.config.data)?);
     let label = Example { utterance: arguments.question.clone(), program: arguments.program.clone() };
     let mut line = None;
     let taught = run.teach(&label, || {

@@ -35,13 +35,21 @@ pub(super) fn is_operator_word(word: &str) -> bool {
 /// Returns whether a word is one with which questions about anything are asked.
 pub(super) fn is_common_word(word: &str) -> bool {
     has(
-        "about all alphabetical alphabetically also among am any ascending been being but contain \
-        containing contains could count d data descending detail details different display each entries \
-        entry find get give got he her higher his i if include includes including information ll list \
-        lower m must my name names no not number old older order ordered our please print provided re \
-        record records return row rows s she should show so some sort sorted t table tables tell than \
-        their them then there these they those us used value values ve we why will word words would \
-        yes you young younger your",
+        "about all also am any been being but could count d different display each find get give he her \
+        his i if ll list m must my name names no not number our please print re return s she should \
+        show so some t tell than their them then there these they those us ve we why will would yes you \
+        your",
+        word,
+    )
+}
+
+/// Returns whether a word says nothing about the topic unless labels or data have it, such as "order" and "details".
+pub(super) fn is_general_word(word: &str) -> bool {
+    has(
+        "alphabetical alphabetically among ascending contain containing contains data descending detail \
+        details entries entry got higher include includes including information lower old older order \
+        ordered provided record records row rows sort sorted table tables taller used value values word \
+        words young younger",
         word,
     )
 }
@@ -60,7 +68,8 @@ mod tests {
         assert!(is_change_verb("add") && is_change_verb("wipe") && is_change_verb("delete"));
         assert!(is_politeness("a") && is_politeness("you") && is_politeness("please"));
         assert!(["above", "number", "most", "youngest", "not"].into_iter().all(is_operator_word));
-        assert!(is_common_word("about") && is_common_word("your") && is_common_word("descending"));
+        assert!(is_common_word("about") && is_common_word("your"));
+        assert!(is_general_word("alphabetical") && is_general_word("younger") && !is_common_word("order"));
         assert!(!["", "film", "dele"].into_iter().any(is_change_verb) && !is_operator_word("film"));
     }
 }

@@ -3,7 +3,9 @@
 //! A parser has a program for every text. It was trained on questions about its data, though, so a text without words, a request to change the
 //! data, or a question whose words neither labels nor data have is declined before it is parsed.
 
-use super::question_words::{is_change_verb, is_common_word, is_operator_word, is_politeness};
+use super::question_words::{
+    is_change_verb, is_common_word, is_general_word, is_operator_word, is_politeness,
+};
 use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_SHARE_WITHOUT_LABELS, LEAST_KNOWN_WORDS};
 use crate::task::Task;
 use serde::{Deserialize, Serialize};
@@ -141,6 +143,8 @@ impl Scope {
                 WordScope::Common
             } else if self.words.contains_key(stem) || values.contains(stem) {
                 WordScope::Known
+            } else if is_general_word(word) {
+                WordScope::Common
             } else {
                 WordScope::Unknown
             }
@@ -235,6 +239,16 @@ mod tests {
         let topic = reason("will the weather be sunny tomorrow").unwrap();
         assert!(topic.contains("\"weather\", \"sunny\", \"tomorrow\""), "{topic}");
         assert!(reason("wie lange dauern die besprechungen").is_some());
+    }
+
+    #[test]
+    fn without_labels_a_question_is_answered_if_the_data_have_a_third_of_its_words() {
+        let task = task();
+        let none = scope(&task, &[]);
+        assert_eq!(none.declines(&task, "how long do people sit in the weekly standup meeting"), None);
+        assert_eq!(none.declines(&task, "meetings in descending order"), None);
+        assert!(none.declines(&task, "who won the last election in france").is_some());
+        assert!(none.declines(&task, "delete all meetings").is_some());
     }
 
     #[test]

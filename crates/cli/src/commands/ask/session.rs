@@ -2,7 +2,7 @@
 
 use super::answer::{AnsweredQuestion, QuestionAnswerer};
 use super::text;
-use crate::commands::write_notes;
+use crate::commands::{labels_file, write_notes};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -103,8 +103,8 @@ impl<'r> Session<'r> {
         if data.dataset != Dataset::Database {
             bail!("only a parser of a database learns from answers; the labels of a benchmark are fixed");
         }
+        let labels = labels_file(data)?;
         Feedback::now(&answer.question, program, verdict, self.run.folder.folder()).add_to(&data.folder)?;
-        let labels = data.folder.join(&data.labeled);
         let added = match verdict {
             Verdict::Wrong => None,
             Verdict::Right | Verdict::Taught => add_label(&labels, &answer.question, program)?,
