@@ -153,7 +153,8 @@ impl Cell {
         if data.dataset == Dataset::Database && !data.folder.join(&data.labeled).is_file() {
             return Some(MissingFolder::Project(data.folder));
         }
-        (base.is_given() && !base.folder.is_dir()).then_some(MissingFolder::Base(base.folder))
+        let is_missing = base.is_given() && !base.is_built_in() && !base.folder.is_dir();
+        is_missing.then_some(MissingFolder::Base(base.folder))
     }
 
     /// Returns the cell's folder, inside that of the sweep.
@@ -298,6 +299,8 @@ mod tests {
         fs::write(at("sweep.toml"), part).unwrap();
         let cell = Sweep::read(&at("sweep.toml")).unwrap().cells.remove(0);
         assert_eq!(cell.missing_folder(), Some(MissingFolder::Base(at("base"))));
+        fs::write(at("sweep.toml"), part.replace("\"base\"]", "\"built-in\"]")).unwrap();
+        assert_eq!(Sweep::read(&at("sweep.toml")).unwrap().cells[0].missing_folder(), None);
     }
 
     #[test]
