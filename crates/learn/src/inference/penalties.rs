@@ -24,7 +24,7 @@ pub struct JudgedCandidate {
 }
 
 /// Returns the penalties with the largest likelihood of the right candidates of each question, less half the squared distance from
-/// `prior`, weighted by [`PENALTY_STRENGTH`].
+/// `prior`, weighted by `PENALTY_STRENGTH`.
 pub fn fit_penalties(prior: MentionPenalties, questions: &[Vec<JudgedCandidate>]) -> MentionPenalties {
     let prior = [prior.unused_number, prior.unused_text, prior.unsaid].map(f64::from);
     let mut weights = prior;
