@@ -408,7 +408,7 @@ pub(crate) fn method_note(methods: &BTreeSet<Method>) -> String {
              (eval.noisy_channel = 0)."
         }
         Method::Ours => {
-            "Our method: an ensemble suggests the programs to learn from, or a noisy channel re-ranks the answers, or both."
+            "Our method: an ensemble suggests the programs to learn from, a noisy channel re-ranks the answers, or training starts from a pretrained parser."
         }
     };
     methods.iter().map(explained).collect::<Vec<_>>().join(" ")

@@ -30,8 +30,9 @@ pub(crate) struct Conditions {
 }
 
 /// Settings by which runs are never told apart: those of [`Conditions`], split, fold and seed, which vary within a group,
-/// the objective, which is compared separately, and those without influence on a result.
-const NOT_COMPARED: [&str; 12] = [
+/// the objective, which is compared separately, the base, which the word vectors name, and those without influence on a result.
+const NOT_COMPARED: [&str; 13] = [
+    BASE,
     "data.dataset",
     "data.domain",
     "data.database",
@@ -90,9 +91,9 @@ impl Settings {
                 *path = name.unwrap_or("none").to_owned();
             }
         }
-        // A base has its own word vectors.
+        // A base has its own word vectors, so its name stands for both.
         if let Some(base) = values.get(BASE).filter(|base| *base != "none") {
-            let vectors = format!("those of {base}");
+            let vectors = format!("base {base}");
             values.insert(VECTORS.to_owned(), vectors);
         }
         Settings { values, is_tuned }
