@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Report(ReportArguments),
     Ask(AskArguments),
     Teach(TeachArguments),
+    Log(LogArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
     Init(InitArguments),
@@ -519,6 +520,54 @@ pub(crate) struct TeachArguments {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) pool: ThreadArguments,
+}
+
+/// Print, export or prune the questions that people asked a served parser.
+///
+/// `xpr serve` writes the log: every question, the answer, how sure it was, how long it took, and what people said about it. The log is
+/// an SQLite file beside the run. Without --tsv and --jsonl, prints the newest questions.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr log music/run
+  xpr log music/run --since 7d --judged
+  xpr log music/run --jsonl > log.jsonl
+  xpr log music/run --tsv --since 2026-11-01 --before 2026-12-01
+  xpr log music/run --prune --before 90d")]
+pub(crate) struct LogArguments {
+    /// Run folder of the parser.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// File of the log; RUN.questions.sqlite if not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Only questions since this day, time or number of days ago: 2026-11-18, 2026-11-18T16:05:09Z or 30d, in UTC.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<xpr_log::Date>,
+    /// Only questions before this day, time or number of days ago.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) before: Option<xpr_log::Date>,
+    /// Only questions that somebody said something about.
+    #[arg(long)]
+    pub(crate) judged: bool,
+    /// Only questions that have this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) contains: Option<String>,
+    /// Print at most so many questions, the newest; all if it is 0. 20 if not given, and all with --tsv and --jsonl.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Print tab-separated values, the oldest question first.
+    #[arg(long, conflicts_with_all = ["jsonl", "prune"])]
+    pub(crate) tsv: bool,
+    /// Print one JSON object per question, the oldest first, with all that was said about it.
+    #[arg(long, conflicts_with = "prune")]
+    pub(crate) jsonl: bool,
+    /// Delete the questions before --before, except those that somebody said something about.
+    #[arg(long, requires = "before", conflicts_with_all = ["since", "judged", "contains", "limit"])]
+    pub(crate) prune: bool,
+    /// With --prune, also delete questions that somebody said something about.
+    #[arg(long, requires = "prune")]
+    pub(crate) with_feedback: bool,
 }
 
 /// Evaluate an objective on given candidates, to check another implementation against this one.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 15] = [
     ("text", &[]),
     ("random", &[]),
     ("base", &[]),
@@ -20,11 +20,12 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("learn", &["base", "data", "exec", "lang", "nn", "parser", "run", "text"]),
     ("report", &["random", "run"]),
     ("demo", &["data", "exec"]),
+    ("log", &["exec"]),
     (
         "cli",
         &[
-            "base", "data", "demo", "exec", "lang", "learn", "nn", "parser", "report", "run", "sentence",
-            "text",
+            "base", "data", "demo", "exec", "lang", "learn", "log", "nn", "parser", "report", "run",
+            "sentence", "text",
         ],
     ),
 ];

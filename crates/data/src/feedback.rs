@@ -1,4 +1,7 @@
-//! What people say about answers: labels they add, and answers they accept or reject.
+//! What the owner of a project says about answers at the command line: labels they add, and answers they accept or reject.
+//!
+//! These verdicts change the labels of the project at once. What users of a server say is in the log of the crate `xpr-log`, and
+//! `xpr improve` decides what to learn from it.
 
 use crate::labeled::{self, LabeledQuestion};
 use crate::{DataError, LineError, text_file, write_file};

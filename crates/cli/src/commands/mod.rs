@@ -19,6 +19,7 @@ pub(crate) mod import_overnight;
 pub(crate) mod import_text2sql;
 pub(crate) mod init;
 mod loading_bar;
+pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod objective;
 pub(crate) mod pretrain;

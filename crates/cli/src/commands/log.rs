@@ -1,0 +1,95 @@
+//! `xpr log`: prints, exports and prunes the log of a served parser.
+
+use crate::arguments::LogArguments;
+use anyhow::{Context, Result};
+use std::io::Write;
+use xpr_log::{
+    Date, Entry, QuestionLog, Selection, log_path, write_json_line, write_tsv_header, write_tsv_line,
+};
+
+/// The number of questions in text without `--limit`.
+const MAX_QUESTIONS: usize = 20;
+
+pub(crate) fn run(arguments: &LogArguments, out: &mut dyn Write) -> Result<()> {
+    let path = arguments.log.clone().unwrap_or_else(|| log_path(&arguments.run));
+    let mut log = QuestionLog::open_existing(&path)?;
+    if arguments.prune {
+        return prune(arguments, &mut log, out);
+    }
+    let is_export = arguments.tsv || arguments.jsonl;
+    let limit = match arguments.limit {
+        Some(0) => None,
+        Some(limit) => Some(limit),
+        None => (!is_export).then_some(MAX_QUESTIONS),
+    };
+    let selection = Selection {
+        since: arguments.since.map(|date| date.millis),
+        before: arguments.before.map(|date| date.millis),
+        judged: arguments.judged.then_some(true),
+        text: arguments.contains.clone(),
+        newest_first: limit.is_some(),
+        limit,
+        ..Selection::default()
+    };
+    if arguments.tsv {
+        write_tsv_header(out)?;
+    }
+    // With a limit the newest are read first, and they are few.
+    let mut newest = Vec::new();
+    log.for_each(&selection, |entry| match limit {
+        Some(_) => {
+            newest.push(entry);
+            Ok(())
+        }
+        None => write_entry(out, &entry, arguments),
+    })?;
+    newest.iter().rev().try_for_each(|entry| write_entry(out, entry, arguments))?;
+    if !is_export {
+        let (questions, confirmed) = log.counts()?;
+        writeln!(
+            out,
+            "{questions} questions, {confirmed} of them with a confirmed answer, in {}",
+            path.display()
+        )?;
+    }
+    Ok(())
+}
+
+fn prune(arguments: &LogArguments, log: &mut QuestionLog, out: &mut dyn Write) -> Result<()> {
+    let before = arguments.before.context("--prune needs --before")?;
+    let pruned = log.prune(before.millis, arguments.with_feedback)?;
+    write!(out, "Deleted {} questions from before {before}", pruned.questions)?;
+    match pruned.kept {
+        0 => Ok(writeln!(out, ".")?),
+        kept => Ok(writeln!(
+            out,
+            ", and kept {kept} that somebody said something about; --with-feedback deletes them too."
+        )?),
+    }
+}
+
+fn write_entry(out: &mut dyn Write, entry: &Entry, arguments: &LogArguments) -> Result<()> {
+    if arguments.tsv {
+        return Ok(write_tsv_line(out, entry)?);
+    }
+    if arguments.jsonl {
+        return Ok(write_json_line(out, entry)?);
+    }
+    let asked = &entry.asked;
+    writeln!(out, "{:>6}  {}  {}", entry.id, Date { millis: asked.time }, asked.question)?;
+    match (&asked.declined, &asked.program) {
+        (Some(reason), _) => writeln!(out, "        not answered: {reason}")?,
+        (None, Some(program)) => writeln!(out, "        {program}")?,
+        (None, None) => writeln!(out, "        the parser found no program")?,
+    }
+    let confidence = asked
+        .confidence
+        .map(|confidence| format!("confidence {:.0} %, ", 100.0 * confidence))
+        .unwrap_or_default();
+    writeln!(out, "        {confidence}{:.1} ms, parser {}", asked.micros as f64 / 1000.0, asked.parser)?;
+    for feedback in &entry.feedback {
+        let program = feedback.program.as_ref().map(|program| format!(": {program}")).unwrap_or_default();
+        writeln!(out, "        said {}{program}", feedback.verdict)?;
+    }
+    Ok(())
+}

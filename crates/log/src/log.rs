@@ -1,0 +1,391 @@
+//! The file of a log.
+
+use crate::entry::{Entry, Feedback, NewFeedback, NewQuestion, QuestionId, Verdict};
+use crate::error::LogError;
+use crate::schema;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Statement, TransactionBehavior, params};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long an operation waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Returns the file of the log of a run: `run.questions.sqlite` beside the folder `run`.
+pub fn log_path(run: &Path) -> PathBuf {
+    // `run/` and `.` name a folder whose name is not their last component.
+    let run = std::path::absolute(run).unwrap_or_else(|_| run.to_owned());
+    let mut name = run.file_name().unwrap_or_default().to_owned();
+    name.push(".questions.sqlite");
+    run.with_file_name(name)
+}
+
+/// Which questions to read. The default is all of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// Asked at this time or later, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// Asked before this time.
+    pub before: Option<i64>,
+    /// With a larger number than this one.
+    pub after: Option<QuestionId>,
+    /// With feedback, or without.
+    pub judged: Option<bool>,
+    /// Questions whose last feedback is this verdict.
+    pub verdict: Option<Verdict>,
+    /// Whose text has this, whatever the case of letters from A to Z.
+    pub text: Option<String>,
+    /// The newest first instead of the oldest.
+    pub newest_first: bool,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// What [`QuestionLog::prune`] deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    /// The number of questions that were deleted.
+    pub questions: usize,
+    /// The number of old questions that were kept because somebody said something about them.
+    pub kept: usize,
+}
+
+/// What happened on one day, in UTC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DaySummary {
+    /// The number of days since 1970.
+    pub day: i64,
+    /// The number of questions.
+    pub questions: i64,
+    /// Those that were declined.
+    pub declined: i64,
+    /// Those with feedback.
+    pub judged: i64,
+    /// Those whose answer was said to be right as it was given.
+    pub right: i64,
+}
+
+/// An open log.
+#[derive(Debug)]
+pub struct QuestionLog {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl QuestionLog {
+    /// Opens a log for writing, and creates it if there is none. Only its owner can read a new one.
+    ///
+    /// # Errors
+    /// If the file cannot be created or is something else.
+    pub fn open(path: &Path) -> Result<Self, LogError> {
+        create_private(path)?;
+        let mut log = QuestionLog::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let failed = |source| LogError::Database { path: path.to_owned(), source };
+        schema::check(&log.connection, path).or_else(|_| schema::prepare(&mut log.connection, path))?;
+        // Readers do not wait for the writer. `FULL` writes to the disk before a transaction is acknowledged.
+        log.connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        log.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        Ok(log)
+    }
+
+    /// Opens an existing log for reading.
+    ///
+    /// # Errors
+    /// If there is none, or the file is something else.
+    pub fn open_existing(path: &Path) -> Result<Self, LogError> {
+        if !path.exists() {
+            return Err(LogError::Missing(path.to_owned()));
+        }
+        // Reading a log that a killed process left needs its recovery, which writes.
+        let log = QuestionLog::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        schema::check(&log.connection, path)?;
+        Ok(log)
+    }
+
+    fn connect(path: &Path, flags: OpenFlags) -> Result<Self, LogError> {
+        // The engine of the user's database must be configured before SQLite is first used.
+        xpr_exec::sqlite::prepare_engine();
+        let failed = |source| LogError::Database { path: path.to_owned(), source };
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        // SQLite refuses a path in which any folder is a link, and only the file itself must not be one.
+        let real = real_path(path).map_err(|source| LogError::File { path: path.to_owned(), source })?;
+        let connection = Connection::open_with_flags(real, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        for (pragma, value) in [("trusted_schema", "OFF"), ("foreign_keys", "ON"), ("secure_delete", "ON")] {
+            connection.pragma_update(None, pragma, value).map_err(failed)?;
+        }
+        Ok(QuestionLog { connection, path: path.to_owned() })
+    }
+
+    /// Returns the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds questions, all or none, and returns their numbers. When it returns, they are on the disk.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn append(&mut self, questions: &[NewQuestion]) -> Result<Vec<QuestionId>, LogError> {
+        let QuestionLog { connection, path } = self;
+        let failed = |source| LogError::Database { path: path.clone(), source };
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let ids = {
+            let mut statement = transaction.prepare(INSERT).map_err(failed)?;
+            questions
+                .iter()
+                .map(|asked| insert(&mut statement, asked))
+                .collect::<Result<_, _>>()
+                .map_err(failed)?
+        };
+        transaction.commit().map_err(failed)?;
+        Ok(ids)
+    }
+
+    /// Adds what somebody said about a question. When it returns, it is on the disk.
+    ///
+    /// # Errors
+    /// If there is no such question, the verdict does not fit the program, or it cannot be written.
+    pub fn add_feedback(&mut self, feedback: &NewFeedback) -> Result<(), LogError> {
+        if feedback.verdict.has_program() != feedback.program.is_some() {
+            return Err(LogError::Program(feedback.verdict));
+        }
+        let NewFeedback { question, time, verdict, program } = feedback;
+        let added = self.connection.execute(
+            "INSERT INTO feedback (question, time, verdict, program) SELECT id, ?2, ?3, ?4 FROM question WHERE id = ?1",
+            params![question.0, time, verdict.name(), program],
+        );
+        match added.map_err(|source| self.failed(source))? {
+            0 => Err(LogError::NoQuestion(*question)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns a question, if the log has it.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn entry(&self, id: QuestionId) -> Result<Option<Entry>, LogError> {
+        let sql = format!("{COLUMNS} FROM question WHERE id = ?1");
+        let read = self.connection.query_row(&sql, [id.0], raw_entry).optional();
+        let mut feedback = self.feedback_statement()?;
+        read.map_err(|source| self.failed(source))?.map(|raw| self.parse(raw, &mut feedback)).transpose()
+    }
+
+    /// Calls a function with each selected question.
+    ///
+    /// # Errors
+    /// If the log cannot be read, or with the first error of the function.
+    pub fn for_each<E: From<LogError>>(
+        &self,
+        selection: &Selection,
+        mut each: impl FnMut(Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = selection.sql();
+        let failed = |source| self.failed(source);
+        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+        let Selection { since, before, after, judged, verdict, text, limit, .. } = selection;
+        let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let arguments = params![
+            since,
+            before,
+            after.map(|id| id.0),
+            judged,
+            verdict.map(Verdict::name),
+            text.as_ref().map(|text| text.to_ascii_lowercase()),
+            limit
+        ];
+        let mut rows = statement.query(arguments).map_err(failed)?;
+        let mut feedback = self.feedback_statement()?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            each(self.parse(raw_entry(row).map_err(failed)?, &mut feedback)?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the selected questions.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn entries(&self, selection: &Selection) -> Result<Vec<Entry>, LogError> {
+        let mut entries = Vec::new();
+        self.for_each(selection, |entry| {
+            entries.push(entry);
+            Ok::<(), LogError>(())
+        })?;
+        Ok(entries)
+    }
+
+    /// Returns the number of questions, and of those whose last feedback says which answer is right.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn counts(&self) -> Result<(i64, i64), LogError> {
+        let sql = "SELECT count(*), count(CASE WHEN verdict IN ('right', 'corrected', 'answer') THEN 1 END)
+                   FROM question LEFT JOIN feedback ON feedback.id =
+                        (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)";
+        let counts = self.connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        counts.map_err(|source| self.failed(source))
+    }
+
+    /// Returns a summary of each day on which something was asked, the oldest first.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn days(&self) -> Result<Vec<DaySummary>, LogError> {
+        let sql = "SELECT question.time / 86400000, count(*), count(declined), count(verdict),
+                          count(CASE WHEN verdict = 'right' THEN 1 END)
+                   FROM question LEFT JOIN feedback ON feedback.id =
+                        (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
+                   GROUP BY 1 ORDER BY 1";
+        let failed = |source| self.failed(source);
+        let mut statement = self.connection.prepare(sql).map_err(failed)?;
+        let day = |row: &Row<'_>| {
+            let (day, questions, declined) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(DaySummary { day, questions, declined, judged: row.get(3)?, right: row.get(4)? })
+        };
+        let days = statement.query_map([], day).map_err(failed)?;
+        days.collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// Deletes questions that were asked before a time (milliseconds since 1970). Those with feedback are kept unless `with_feedback`.
+    /// What is deleted is overwritten in the file.
+    ///
+    /// # Errors
+    /// If the log cannot be written; nothing is deleted then.
+    pub fn prune(&mut self, before: i64, with_feedback: bool) -> Result<Pruned, LogError> {
+        let QuestionLog { connection, path } = self;
+        let failed = |source| LogError::Database { path: path.clone(), source };
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let sql =
+            "DELETE FROM question WHERE time < ?1 AND (?2 OR id NOT IN (SELECT question FROM feedback))";
+        let questions = transaction.execute(sql, params![before, with_feedback]).map_err(failed)?;
+        let count = "SELECT count(*) FROM question WHERE time < ?1";
+        let kept: i64 = transaction.query_row(count, [before], |row| row.get(0)).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        // Deleted text is also in the write-ahead log until its pages are moved to the file. A process that reads at this moment
+        // delays that to a later write.
+        let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        Ok(Pruned { questions, kept: usize::try_from(kept).unwrap_or(0) })
+    }
+
+    /// Returns the statement that reads the feedback about a question.
+    fn feedback_statement(&self) -> Result<Statement<'_>, LogError> {
+        let sql = "SELECT time, verdict, program FROM feedback WHERE question = ?1 ORDER BY id";
+        self.connection.prepare(sql).map_err(|source| self.failed(source))
+    }
+
+    /// Returns the entry of a row, with its feedback.
+    fn parse(&self, raw: RawEntry, of_question: &mut Statement<'_>) -> Result<Entry, LogError> {
+        let RawEntry { id, mut asked, shown } = raw;
+        let damaged = |message: String| LogError::Damaged { path: self.path.clone(), id, message };
+        asked.shown = serde_json::from_str(&shown).map_err(|error| damaged(error.to_string()))?;
+        let rows = of_question.query_map([id.0], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+        });
+        let mut feedback = Vec::new();
+        for row in rows.map_err(|source| self.failed(source))? {
+            let (time, verdict, program) = row.map_err(|source| self.failed(source))?;
+            feedback.push(Feedback { time, verdict: verdict.parse().map_err(damaged)?, program });
+        }
+        Ok(Entry { id, asked, feedback })
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> LogError {
+        LogError::Database { path: self.path.clone(), source }
+    }
+}
+
+impl Selection {
+    /// Returns the query of the selection. Its parameters are the fields in their order, with the limit last.
+    fn sql(&self) -> String {
+        let order = if self.newest_first { "DESC" } else { "ASC" };
+        format!(
+            "{COLUMNS} FROM question
+             WHERE (?1 IS NULL OR time >= ?1) AND (?2 IS NULL OR time < ?2) AND (?3 IS NULL OR id > ?3)
+               AND (?4 IS NULL OR ?4 = EXISTS (SELECT 1 FROM feedback WHERE feedback.question = question.id))
+               AND (?5 IS NULL OR ?5 = (SELECT verdict FROM feedback WHERE feedback.question = question.id
+                                        ORDER BY feedback.id DESC LIMIT 1))
+               AND (?6 IS NULL OR instr(lower(question), ?6) > 0)
+             ORDER BY id {order} LIMIT ?7"
+        )
+    }
+}
+
+const COLUMNS: &str = "SELECT id, time, parser, question, program, outcome, answer, confidence, unsure, declined, disagreement, shown, micros";
+
+/// A row of the table of questions.
+struct RawEntry {
+    id: QuestionId,
+    asked: NewQuestion,
+    /// The JSON of the answers that were shown.
+    shown: String,
+}
+
+fn raw_entry(row: &Row<'_>) -> rusqlite::Result<RawEntry> {
+    let asked = NewQuestion {
+        time: row.get(1)?,
+        parser: row.get(2)?,
+        question: row.get(3)?,
+        program: row.get(4)?,
+        outcome: row.get(5)?,
+        answer: row.get(6)?,
+        confidence: row.get(7)?,
+        unsure: row.get(8)?,
+        declined: row.get(9)?,
+        disagreement: row.get(10)?,
+        shown: vec![],
+        micros: row.get(12)?,
+    };
+    Ok(RawEntry { id: QuestionId(row.get(0)?), asked, shown: row.get(11)? })
+}
+
+const INSERT: &str = "INSERT INTO question (time, parser, question, program, outcome, answer, confidence, unsure, declined, disagreement, shown, micros)
+ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+
+/// Adds a question with the statement [`INSERT`].
+fn insert(statement: &mut Statement<'_>, asked: &NewQuestion) -> rusqlite::Result<QuestionId> {
+    let shown = serde_json::to_string(&asked.shown)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let id = statement.insert(params![
+        asked.time,
+        asked.parser,
+        asked.question,
+        asked.program,
+        asked.outcome,
+        asked.answer,
+        asked.confidence,
+        asked.unsure,
+        asked.declined,
+        asked.disagreement,
+        shown,
+        asked.micros
+    ])?;
+    Ok(QuestionId(id))
+}
+
+/// Creates an empty file that only its owner can read, unless there is a file.
+fn create_private(path: &Path) -> Result<(), LogError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(LogError::File { path: path.to_owned(), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the path with links of its folders resolved.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => Ok(fs::canonicalize(folder)?.join(name)),
+        _ => Ok(path),
+    }
+}

@@ -1,0 +1,203 @@
+//! The log of questions, also beside a process that is killed.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use xpr_log::{
+    LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog, Selection, ShownAnswer, Verdict, log_path,
+    write_json_line, write_tsv_header, write_tsv_line,
+};
+
+fn asked(time: i64, question: &str) -> NewQuestion {
+    NewQuestion {
+        time,
+        parser: "p1".to_owned(),
+        question: question.to_owned(),
+        program: Some("SELECT\t1".to_owned()),
+        outcome: Some("value".to_owned()),
+        answer: Some("a".to_owned()),
+        confidence: Some(0.25),
+        unsure: true,
+        declined: None,
+        disagreement: Some(0.5),
+        shown: vec![ShownAnswer { program: "SELECT 1".to_owned(), answer: "a".to_owned(), probability: 0.5 }],
+        micros: 1500,
+    }
+}
+
+fn texts(log: &QuestionLog, selection: &Selection) -> Vec<String> {
+    log.entries(selection).unwrap().into_iter().map(|entry| entry.asked.question).collect()
+}
+
+#[test]
+fn entries_are_read_as_they_were_written_and_selected() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log_path(&folder.path().join("run"));
+    assert_eq!(path, folder.path().join("run.questions.sqlite"));
+    assert!(matches!(QuestionLog::open_existing(&path), Err(LogError::Missing(_))));
+    let mut log = QuestionLog::open(&path).unwrap();
+    let ids = log.append(&[asked(10, "One"), asked(20, "two"), asked(30, "three ones")]).unwrap();
+    assert_eq!(log.entry(ids[1]).unwrap().unwrap().asked, asked(20, "two"));
+    log.add_feedback(&NewFeedback::now(ids[0], Verdict::Wrong, None)).unwrap();
+    log.add_feedback(&NewFeedback::now(ids[0], Verdict::Corrected, Some("SELECT 2".to_owned()))).unwrap();
+    // Another process sees them too.
+    let log = QuestionLog::open_existing(&path).unwrap();
+    let all = Selection::default();
+    for (selection, expected) in [
+        (all.clone(), vec!["One", "two", "three ones"]),
+        (Selection { since: Some(20), ..all.clone() }, vec!["two", "three ones"]),
+        (Selection { before: Some(20), ..all.clone() }, vec!["One"]),
+        (Selection { after: Some(ids[1]), ..all.clone() }, vec!["three ones"]),
+        (Selection { judged: Some(true), ..all.clone() }, vec!["One"]),
+        (Selection { judged: Some(false), ..all.clone() }, vec!["two", "three ones"]),
+        (Selection { verdict: Some(Verdict::Corrected), ..all.clone() }, vec!["One"]),
+        (Selection { verdict: Some(Verdict::Wrong), ..all.clone() }, vec![]),
+        (Selection { text: Some("oNe".to_owned()), ..all.clone() }, vec!["One", "three ones"]),
+        (Selection { newest_first: true, limit: Some(2), ..all.clone() }, vec!["three ones", "two"]),
+    ] {
+        assert_eq!(texts(&log, &selection), expected, "{selection:?}");
+    }
+    assert_eq!(log.counts().unwrap(), (3, 1));
+    let day = &log.days().unwrap()[0];
+    assert_eq!((day.day, day.questions, day.judged, day.right), (0, 3, 1, 0));
+    let entry = log.entry(ids[0]).unwrap().unwrap();
+    let mut lines = Vec::new();
+    write_tsv_header(&mut lines).unwrap();
+    write_tsv_line(&mut lines, &entry).unwrap();
+    write_json_line(&mut lines, &entry).unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(
+        lines[1],
+        "1\t1970-01-01T00:00:00Z\tOne\tSELECT 1\tvalue\t0.2500\ttrue\t\tp1\t1.500\tcorrected\tSELECT 2"
+    );
+    assert_eq!(serde_json::from_str::<xpr_log::Entry>(lines[2]).unwrap(), entry);
+}
+
+#[test]
+fn old_questions_are_pruned_and_numbers_are_not_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut log = QuestionLog::open(&path).unwrap();
+    let ids = log.append(&[asked(10, "secret one"), asked(20, "two"), asked(30, "three")]).unwrap();
+    log.add_feedback(&NewFeedback::now(ids[1], Verdict::Right, None)).unwrap();
+    let pruned = log.prune(30, false).unwrap();
+    assert_eq!((pruned.questions, pruned.kept), (1, 1));
+    let content = std::fs::read(&path).unwrap();
+    assert!(!content.windows(6).any(|window| window == b"secret"), "deleted text is overwritten");
+    let pruned = log.prune(i64::MAX, true).unwrap();
+    assert_eq!((pruned.questions, pruned.kept), (2, 0));
+    assert_eq!(log.append(&[asked(40, "four")]).unwrap(), [QuestionId(4)]);
+    let late = log.add_feedback(&NewFeedback::now(ids[0], Verdict::Right, None));
+    assert!(matches!(late, Err(LogError::NoQuestion(QuestionId(1)))));
+}
+
+#[test]
+fn what_is_no_log_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(
+        &path,
+        "some text that is no database, and long enough to be read as a header of one.......",
+    )
+    .unwrap();
+    for result in [QuestionLog::open(&path), QuestionLog::open_existing(&path)] {
+        assert!(matches!(result, Err(LogError::NotALog(_))), "{result:?}");
+    }
+    let database = folder.path().join("music.db");
+    rusqlite::Connection::open(&database).unwrap().execute_batch("CREATE TABLE album (a)").unwrap();
+    let before = std::fs::read(&database).unwrap();
+    for result in [QuestionLog::open(&database), QuestionLog::open_existing(&database)] {
+        assert!(matches!(result, Err(LogError::NotALog(_))), "{result:?}");
+    }
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+    let newer = folder.path().join("newer");
+    drop(QuestionLog::open(&newer).unwrap());
+    rusqlite::Connection::open(&newer).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    assert!(matches!(QuestionLog::open(&newer), Err(LogError::Format { found: 99, .. })));
+    let mut log = QuestionLog::open(&folder.path().join("new")).unwrap();
+    let ids = log.append(&[asked(10, "one")]).unwrap();
+    for (verdict, program) in [(Verdict::Right, Some("SELECT 1".to_owned())), (Verdict::Corrected, None)] {
+        let refused = log.add_feedback(&NewFeedback::now(ids[0], verdict, program));
+        assert!(matches!(refused, Err(LogError::Program(_))));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_a_log_and_links_are_not_followed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut log = QuestionLog::open(&path).unwrap();
+    log.append(&[asked(10, "one")]).unwrap();
+    for ending in ["log", "log-wal", "log-shm"] {
+        let mode = std::fs::metadata(folder.path().join(ending)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{ending}");
+    }
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(QuestionLog::open(&link).is_err());
+    // A folder may be a link.
+    let elsewhere = folder.path().join("elsewhere");
+    std::os::unix::fs::symlink(folder.path(), &elsewhere).unwrap();
+    assert!(QuestionLog::open(&elsewhere.join("log")).is_ok());
+}
+
+/// The body of the process that the next test kills: writes questions and says which are written. It is a test so that the test's own
+/// binary can start it, and does nothing without its variable.
+#[test]
+fn a_writer_that_is_killed() {
+    let Ok(path) = std::env::var("XPR_LOG_WRITER") else { return };
+    let mut log = QuestionLog::open(Path::new(&path)).unwrap();
+    let mut out = std::io::stdout();
+    for number in 0.. {
+        let batch = [asked(number, "first"), asked(number, "second")];
+        let ids = log.append(&batch).unwrap();
+        writeln!(out, "\nasked {} {}", ids[0], ids[1]).unwrap();
+        log.add_feedback(&NewFeedback::now(ids[1], Verdict::Right, None)).unwrap();
+        writeln!(out, "\nsaid {}", ids[1]).unwrap();
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let (mut questions, mut judged) = (0, 0);
+    for round in 0..20_usize {
+        let mut writer = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_writer_that_is_killed", "--nocapture"])
+            .env("XPR_LOG_WRITER", &path)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines().map_while(Result::ok);
+        // Killed after another number of lines each time, and so in the middle of another write.
+        for _ in 0..(3 + 7 * round % 23) {
+            count(&lines.next().unwrap(), &mut questions, &mut judged);
+        }
+        writer.kill().unwrap();
+        // What it said before it died.
+        lines.for_each(|line| count(&line, &mut questions, &mut judged));
+        writer.wait().unwrap();
+        let log = QuestionLog::open_existing(&path).unwrap();
+        let entries = log.entries(&Selection::default()).unwrap();
+        assert!(entries.len() as i64 >= questions, "{} of {questions}", entries.len());
+        assert_eq!(entries.len() % 2, 0, "all questions of a batch are written, or none");
+        let said = entries.iter().filter(|entry| !entry.feedback.is_empty()).count();
+        assert!(said >= judged, "{said} of {judged}");
+        // Those of the last process that it did not say.
+        (questions, judged) = (entries.len() as i64, said);
+    }
+}
+
+/// Counts what the line of a writer acknowledges.
+fn count(line: &str, questions: &mut i64, judged: &mut usize) {
+    match line.split(' ').collect::<Vec<_>>().as_slice() {
+        ["asked", _, last] => *questions = last.parse().unwrap_or(*questions),
+        ["said", _] => *judged += 1,
+        _ => {}
+    }
+}
