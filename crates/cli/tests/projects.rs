@@ -494,12 +494,11 @@ fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {
     assert!(asked.starts_with("SELECT COUNT(*) FROM album\n"), "{asked}");
     let read = |name: &str| fs::read_to_string(folder.path().join("music").join(name)).unwrap();
     assert_eq!(read("train.tsv").lines().last().unwrap(), format!("{question}\t{sql}"));
-    assert!(
-        read("run/card.md").contains("## Taught since") && folder.path().join("music/run.before").is_dir()
-    );
+    assert!(!read("run/card.md").contains("## Taught since"), "the parser before is kept as it was");
+    assert!(read("run/parsers/1/card.md").contains("## Taught since"));
 
     // A label that fails, or that the parser cannot write, changes nothing.
-    let before = (read("train.tsv"), read("feedback.jsonl"), read("run/manifest.json"));
+    let before = (read("train.tsv"), read("feedback.jsonl"), read("run/parsers.json"));
     for (sql, expected) in [
         ("SELECT nothing FROM album", "unknown name: nothing"),
         ("SELECT rank() OVER () FROM album", "not supported"),
@@ -508,7 +507,7 @@ fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
     }
-    assert_eq!((read("train.tsv"), read("feedback.jsonl"), read("run/manifest.json")), before);
+    assert_eq!((read("train.tsv"), read("feedback.jsonl"), read("run/parsers.json")), before);
 
     let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
     let command = command.current_dir(folder.path()).args(["ask", "music/run", "--min-confidence", "0"]);

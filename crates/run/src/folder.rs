@@ -18,6 +18,9 @@
 //! evaluation.json         how often it is right; written last, so a run that has it is finished
 //! lock                    held while a process trains in the folder
 //! progress.json           how far training is; removed when the run is finished
+//! parsers.json            the parsers that came after this one, and which of them is current
+//! parsers/                a run folder for each of them
+//! asked.jsonl             the questions people asked that the parser learned from, with what they said
 //! members/                the ensemble, a folder for each parser; members are not evaluated
 //! tuning/                 a run for each weight that `--tune` tried
 //! ```
@@ -106,11 +109,15 @@ pub enum RunFile {
     Lock,
     /// The [`Progress`](crate::Progress) of training. It is removed when the run is finished.
     Progress,
+    /// The [`ParserList`](crate::ParserList): the parsers that came after this one.
+    Parsers,
+    /// An [`AskedQuestion`](crate::AskedQuestion) for every question of the log that the parser learned from.
+    Asked,
 }
 
 impl RunFile {
     /// All files of a run folder.
-    pub const ALL: [RunFile; 17] = [
+    pub const ALL: [RunFile; 19] = [
         RunFile::Config,
         RunFile::Data,
         RunFile::Grammar,
@@ -128,6 +135,8 @@ impl RunFile {
         RunFile::Evaluation,
         RunFile::Lock,
         RunFile::Progress,
+        RunFile::Parsers,
+        RunFile::Asked,
     ];
 
     /// Returns the name of the file.
@@ -150,6 +159,8 @@ impl RunFile {
             RunFile::Evaluation => "evaluation.json",
             RunFile::Lock => "lock",
             RunFile::Progress => "progress.json",
+            RunFile::Parsers => "parsers.json",
+            RunFile::Asked => "asked.jsonl",
         }
     }
 }
@@ -186,11 +197,16 @@ impl RunFolder {
     /// # Errors
     /// If it does not hold a run.
     pub fn open(folder: &Path) -> Result<Self, RunError> {
-        let run = RunFolder { folder: folder.to_owned(), lock: None };
+        let run = RunFolder::at(folder);
         if !run.has(RunFile::Config) {
             return Err(RunError::Missing(folder.to_owned()));
         }
         Ok(run)
+    }
+
+    /// Returns a folder that need not hold a run, or exist.
+    pub(crate) fn at(folder: &Path) -> Self {
+        RunFolder { folder: folder.to_owned(), lock: None }
     }
 
     /// Opens the folder of an existing run, and locks it for training as long as the value and its clones exist.
@@ -212,7 +228,7 @@ impl RunFolder {
 
     fn unlocked(folder: &Path) -> Result<Self, RunError> {
         fs::create_dir_all(folder).map_err(|source| RunError::File { path: folder.to_owned(), source })?;
-        Ok(RunFolder { folder: folder.to_owned(), lock: None })
+        Ok(RunFolder::at(folder))
     }
 
     /// Locks the folder for training, until the lock is dropped or the process ends. If this value holds the lock, returns
@@ -427,7 +443,7 @@ mod tests {
             assert_eq!(file as usize, index, "{file:?}");
         }
         // The last variant of the enum.
-        assert_eq!(RunFile::ALL.len(), RunFile::Progress as usize + 1);
+        assert_eq!(RunFile::ALL.len(), RunFile::Asked as usize + 1);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! - [`Config`] holds every setting of an experiment, one section a module: [`DataConfig`], [`BaseConfig`],
 //!   [`ModelConfig`], [`TrainConfig`], [`LearnConfig`], [`EvalConfig`]. [`PretrainConfig`] holds those of pretraining.
 //! - [`RunFolder`] is the folder of a run, and [`RunFile`] names each of its files.
+//! - [`ParserList`] names the current parser of a run that was improved, and [`AskedQuestion`] is a line of what it learned from.
 //! - [`StepReport`] is a line of `metrics.jsonl`, [`Prediction`] a line of `predictions.jsonl`, [`Evaluation`] the whole of
 //!   `evaluation.json`.
 //!
@@ -19,14 +20,17 @@
 //! # Ok::<(), xpr_run::ConfigError>(())
 //! ```
 
+mod asked;
 mod calibration;
 mod config;
 mod fingerprint;
 mod folder;
 mod manifest;
 mod metrics;
+mod parsers;
 mod prediction;
 
+pub use asked::{AskedQuestion, Said, question_key};
 pub use calibration::{Calibration, ConfidenceBin, ConfidenceFigures};
 pub use config::{
     BUILT_IN, BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback,
@@ -37,6 +41,9 @@ pub use fingerprint::{fingerprint, fingerprint_bytes};
 pub use folder::{RunError, RunFile, RunFolder};
 pub use manifest::Manifest;
 pub use metrics::{GoldReport, Progress, StepReport, UnlabeledQuestions, UnlabeledReport};
+pub use parsers::{
+    LearnedQuestions, ParserComparison, ParserList, ParserOrigin, ParserRecord, seconds_since_1970,
+};
 pub use prediction::{Evaluation, ExecutedCandidate, Prediction};
 pub use xpr_lang::Outcome;
 pub use xpr_parser::ModelConfig;

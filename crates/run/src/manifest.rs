@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 
 /// Returns whether a manifest lists a file, if it exists: all do that are not written after it or while the run is trained.
 fn is_listed(file: RunFile) -> bool {
-    !matches!(file, RunFile::Manifest | RunFile::Lock | RunFile::Progress)
+    !matches!(file, RunFile::Manifest | RunFile::Lock | RunFile::Progress | RunFile::Parsers)
 }
 
 /// The content of `manifest.json`.

@@ -4,12 +4,13 @@ use super::{labels_file, use_threads, write_notes};
 use crate::arguments::TeachArguments;
 use anyhow::{Result, bail};
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 use xpr_data::Example;
 use xpr_data::feedback::{Feedback, Verdict, add_label};
 use xpr_learn::TrainedRun;
 use xpr_learn::experiment::{ChangedAnswer, Taught};
-use xpr_run::Dataset;
+use xpr_run::{Dataset, ParserList};
 
 /// The number of changed answers that are listed.
 const MAX_LISTED: usize = 10;
@@ -35,11 +36,11 @@ pub(crate) fn run(arguments: &TeachArguments, out: &mut dyn Write) -> Result<()>
         Some(line) => writeln!(out, "Added to {}, line {line}.", path.display())?,
         None => writeln!(out, "{} has this label already.", path.display())?,
     }
-    write_taught(out, &taught, start.elapsed().as_secs_f64())
+    write_taught(out, &taught, start.elapsed().as_secs_f64(), &arguments.trained.run)
 }
 
-fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64) -> Result<()> {
-    let Taught { is_learned, steps, compared, changed, before } = taught;
+fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64, run: &Path) -> Result<()> {
+    let Taught { is_learned, steps, compared, changed, number } = taught;
     match is_learned {
         true => {
             writeln!(out, "The parser answers it as the label does, after {steps} steps ({seconds:.1} s).")?;
@@ -67,5 +68,10 @@ fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64) -> Result<()
             writeln!(out, "  {what}: {} more", answers.len() - MAX_LISTED)?;
         }
     }
-    Ok(writeln!(out, "The parser as it was is in {}.", before.display())?)
+    Ok(writeln!(
+        out,
+        "It is parser {number} of {}, in {}.",
+        run.display(),
+        ParserList::folder(run, *number).display()
+    )?)
 }

@@ -49,6 +49,9 @@ pub enum ExperimentError {
         /// What changed.
         changed: String,
     },
+    /// Another process changed the current parser of a run since it was opened.
+    #[error("{0}: another process changed the current parser meanwhile; try again")]
+    ParserChanged(PathBuf),
     /// Training left the range of numbers.
     #[error(
         "training diverged: {what} of step {step} is not a finite number; {}; train again with a lower train.rate, such as \

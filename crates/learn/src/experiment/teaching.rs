@@ -1,10 +1,10 @@
 //! Teaching a trained parser a label: it goes on from its weights for some steps, on the label and on those it knows.
 //!
-//! The taught parser is written to a folder of its own, and takes the place of the run when it is complete. The run as it was is kept beside it.
+//! The taught parser is written to a folder of its own, and becomes the current parser of the run when it is complete. The one before it is kept.
 
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
-use super::record::record_evaluation;
+use super::record::{record_evaluation, recorded_config};
 use super::trained::TrainedRun;
 use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked, Scope, evaluate};
 use crate::task::dataset::Examples;
@@ -13,11 +13,12 @@ use crate::task::{LabeledExample, Task, TaskError, TestExample};
 use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::Trainer;
 use crate::training::checkpoint::write_model;
-use std::fs;
-use std::path::{Path, PathBuf};
 use xpr_data::Example;
 use xpr_parser::{Model, Parser, Question, TrainableParser};
-use xpr_run::{Config, EvalConfig, RunError, RunFile, RunFolder, TrainConfig};
+use xpr_run::{
+    Config, EvalConfig, ParserList, ParserOrigin, ParserRecord, RunError, RunFile, RunFolder, TrainConfig,
+    seconds_since_1970,
+};
 
 /// The steps after which the parser is asked whether it has learned the label.
 const STEPS: usize = 40;
@@ -50,13 +51,13 @@ pub struct Taught {
     pub compared: usize,
     /// Those of them whose answers changed between right and wrong.
     pub changed: Vec<ChangedAnswer>,
-    /// The folder of the run as it was.
-    pub before: PathBuf,
+    /// The number of the taught parser.
+    pub number: usize,
 }
 
 impl TrainedRun {
-    /// Teaches the parser a label, and replaces the run by the taught one. The file of labels is not changed: `added` is called when the label
-    /// is learned and before the run is replaced.
+    /// Teaches the parser a label, and makes the taught parser the current one of the run. The file of labels is not changed: `added` is called
+    /// when the label is learned and before the current parser changes.
     ///
     /// # Errors
     /// If the grammar cannot write the program, the program fails, or a file cannot be read or written. The run is then unchanged.
@@ -65,7 +66,11 @@ impl TrainedRun {
         label: &Example,
         added: impl FnOnce() -> Result<(), ExperimentError>,
     ) -> Result<Taught, ExperimentError> {
-        let _lock = self.folder.lock()?;
+        let root = RunFolder::open_locked(&self.run)?;
+        let mut parsers = ParserList::read(root.folder())?;
+        if parsers.current != self.number {
+            return Err(ExperimentError::ParserChanged(self.run));
+        }
         let TrainedRun { folder, config, task, model, confidence, channel, .. } = self;
         let lesson = read_label(&task, label)?;
         let mut examples = Examples::read(&config.data)?;
@@ -92,9 +97,8 @@ impl TrainedRun {
         let model = trainer.into_parser();
         let changed = known.changes(&before, &right(&model, &known.judged)?);
 
-        let target = beside(folder.folder(), "taught");
-        remove(&target)?;
-        let taught = RunFolder::create(&target)?;
+        let taught = parsers.create_next(&root)?;
+        taught.write(RunFile::Config, recorded_config(&taught, &config).to_toml()?.as_bytes())?;
         copy_files(&folder, &taught, label)?;
         examples.train.push(label.clone());
         if let Ok(data) = DataRecord::new(&config, &examples) {
@@ -114,11 +118,13 @@ impl TrainedRun {
         record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |_| Ok(()))?;
 
         added()?;
-        let before = beside(folder.folder(), "before");
-        remove(&before)?;
-        rename(folder.folder(), &before)?;
-        rename(&target, folder.folder())?;
-        Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, before })
+        let (number, before) = (parsers.next_number(), parsers.current);
+        let learned = parsers.record(before).map(|record| record.learned).unwrap_or_default();
+        let origin = ParserOrigin::Taught;
+        let time = seconds_since_1970();
+        let record = ParserRecord { number, time, origin, before, promoted: true, learned, comparison: None };
+        parsers.add(&root, record)?;
+        Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, number })
     }
 }
 
@@ -244,12 +250,12 @@ fn right_answers(
 /// Copies what teaching does not change, and adds the label to the model card.
 fn copy_files(from: &RunFolder, to: &RunFolder, label: &Example) -> Result<(), RunError> {
     for file in [
-        RunFile::Config,
         RunFile::Data,
         RunFile::Grammar,
         RunFile::Vocabulary,
         RunFile::Metrics,
         RunFile::Unlabeled,
+        RunFile::Asked,
     ] {
         if from.has(file) {
             to.write(file, &from.read(file)?)?;
@@ -263,25 +269,4 @@ fn copy_files(from: &RunFolder, to: &RunFolder, label: &Example) -> Result<(), R
     }
     card.push_str(&format!("- {}: `{}`\n", label.utterance, label.program));
     to.write(RunFile::Card, card.as_bytes())
-}
-
-/// Returns the path of a folder beside that of a run, such as `run.before`.
-fn beside(run: &Path, ending: &str) -> PathBuf {
-    let mut name = run.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(ending);
-    run.with_file_name(name)
-}
-
-fn remove(folder: &Path) -> Result<(), RunError> {
-    match fs::remove_dir_all(folder) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(RunError::File { path: folder.to_owned(), source })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn rename(from: &Path, to: &Path) -> Result<(), RunError> {
-    fs::rename(from, to).map_err(|source| RunError::File { path: from.to_owned(), source })
 }

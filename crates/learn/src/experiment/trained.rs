@@ -11,17 +11,21 @@ use crate::task::{FailedLabel, GrammarRecord, LoadingWatch, Task, TaskError, Tes
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
 use serde::de::DeserializeOwned;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
 use xpr_parser::{Model, TrainableParser, Vocabulary};
-use xpr_run::{Config, Evaluation, Manifest, RunError, RunFile, RunFolder};
+use xpr_run::{Config, Evaluation, Manifest, ParserList, RunError, RunFile, RunFolder};
 
-/// A finished run. Opening it needs its folder and the data only; the words and constants are those it was trained with, whatever
+/// A finished run, and the current one of its parsers. Opening it needs its folder and the data only; the words and constants are those it was trained with, whatever
 /// was added to the files since.
 #[derive(Debug)]
 pub struct TrainedRun {
-    /// The folder.
+    /// The run, whose current parser this is.
+    pub run: PathBuf,
+    /// The number of the parser among those of the run.
+    pub number: usize,
+    /// The folder of the parser.
     pub folder: RunFolder,
     /// The settings.
     pub config: Config,
@@ -36,7 +40,7 @@ pub struct TrainedRun {
 }
 
 impl TrainedRun {
-    /// Opens the folder of a finished run.
+    /// Opens the current parser of a finished run.
     ///
     /// # Errors
     /// If it holds no finished run, or its files do not fit together.
@@ -44,7 +48,7 @@ impl TrainedRun {
         TrainedRun::open_with(folder, &[], &mut |_, _, _| {})
     }
 
-    /// Opens the folder of a finished run with other settings of `eval`, such as `eval.votes=false`. Reading a large database takes
+    /// Opens the current parser of a finished run with other settings of `eval`, such as `eval.votes=false`. Reading a large database takes
     /// a while, of which `watch` is told.
     ///
     /// # Errors
@@ -57,7 +61,8 @@ impl TrainedRun {
         if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
             return Err(ExperimentError::TrainedSetting(setting.clone()));
         }
-        let run = RunFolder::open(folder)?;
+        let number = ParserList::read(folder)?.current;
+        let run = RunFolder::open(&ParserList::folder(folder, number))?;
         if run.has(RunFile::Databases) {
             let message = "this is a base, and not the parser of a database; make one with xpr train --from, or evaluate the \
                            base with xpr eval --databases";
@@ -98,7 +103,8 @@ impl TrainedRun {
         model.set_penalties(confidence.as_ref().and_then(|record| record.search_penalties(&config.eval)));
         let mut notes = notes(&run, manifest, &config, channel.is_some())?;
         notes.extend_from_slice(task.world().notes());
-        Ok(TrainedRun { folder: run, config, task, model, notes, channel, confidence })
+        let (folder, run) = (run, folder.to_owned());
+        Ok(TrainedRun { run, number, folder, config, task, model, notes, channel, confidence })
     }
 
     /// Returns the parser: the model and, if the run has one, its noisy channel.

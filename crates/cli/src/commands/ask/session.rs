@@ -115,7 +115,7 @@ impl<'r> Session<'r> {
                 out,
                 "Kept in {}. If you know the SQL: xpr teach {} {:?} \"SELECT …\"",
                 log.display(),
-                self.run.folder.folder().display(),
+                self.run.run.display(),
                 answer.question
             )?,
             (_, Some(line)) => {

@@ -1,0 +1,250 @@
+//! The parsers of a run: the one that training wrote, and those that came after it.
+//!
+//! ```text
+//! RUN/                the run; its own files are parser 0
+//! RUN/parsers.json    which parser is the current one, and a record of every later parser
+//! RUN/parsers/1/      a later parser: a run folder of its own
+//! RUN/parsers/2/
+//! ```
+//!
+//! A parser is trained in its folder while another one serves. [`ParserList::add`] then replaces `parsers.json`, which is the only moment
+//! at which anything changes for others. A process that is killed earlier leaves a folder that no record names, and the next one removes it.
+
+use crate::folder::{RunError, RunFile, RunFolder};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The parsers of a run: the content of `parsers.json`. A run without this file has the parser that training wrote.
+///
+/// # How a server sees a promotion
+/// [`ParserList::read`] reads one small file, which is replaced as a whole. A server that reads it between two requests compares `current`
+/// with the number of the parser it has opened, `TrainedRun::number`. If they differ, it opens the run again, in the background, and answers
+/// with the old parser until the new one is open. A number always names the same parser: going back changes `current` to an earlier number,
+/// and no folder of a current parser is changed or removed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ParserList {
+    /// The number of the current parser, which answers; 0 is the one that training wrote.
+    pub current: usize,
+    /// The later parsers in the order of their numbers, whether they were promoted or not.
+    pub parsers: Vec<ParserRecord>,
+}
+
+/// A later parser of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParserRecord {
+    /// The number, from 1.
+    pub number: usize,
+    /// When it was finished, in seconds since 1970.
+    pub time: u64,
+    /// How it came to be.
+    pub origin: ParserOrigin,
+    /// The number of the parser that answered when it was finished, with which it was compared.
+    pub before: usize,
+    /// Whether it became the current parser.
+    pub promoted: bool,
+    /// What it learned from, beside the labels and the log of its project.
+    pub learned: LearnedQuestions,
+    /// How it compares with the parser before it on confirmed questions, if there were any to compare on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<ParserComparison>,
+}
+
+/// How a later parser came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParserOrigin {
+    /// `xpr improve` trained it on what people said.
+    Improved,
+    /// `xpr teach` taught it a label.
+    Taught,
+}
+
+/// The number of questions of each kind that a parser learned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedQuestions {
+    /// Questions whose program was confirmed or corrected.
+    pub programs: usize,
+    /// Questions for which an answer was picked.
+    pub answers: usize,
+    /// Questions for which none of the answers was right.
+    pub rejected: usize,
+    /// Questions about which nobody said anything.
+    pub unlabeled: usize,
+}
+
+/// A comparison of two parsers on confirmed questions that neither was trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParserComparison {
+    /// The number of questions.
+    pub questions: usize,
+    /// The number that the parser before answers right.
+    pub right_before: usize,
+    /// The number that the new parser answers right.
+    pub right_after: usize,
+    /// The lower end of the 95 % confidence interval of the difference in accuracy, in percentage points.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl ParserList {
+    /// Reads the list of a run.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not such a file, or names a current parser that it has no record of.
+    pub fn read(run: &Path) -> Result<Self, RunError> {
+        // It need not hold a run: this is asked before anything is opened.
+        let folder = RunFolder::at(run);
+        if !folder.has(RunFile::Parsers) {
+            return Ok(ParserList::default());
+        }
+        let list: ParserList = folder.read_json(RunFile::Parsers)?;
+        if list.current > 0 && !list.parsers.iter().any(|parser| parser.number == list.current) {
+            let message =
+                format!("it names parser {}, but has no record of it; restore the file", list.current);
+            return Err(folder.content_error(RunFile::Parsers, message));
+        }
+        Ok(list)
+    }
+
+    /// Returns the folder of a parser.
+    pub fn folder(run: &Path, number: usize) -> PathBuf {
+        match number {
+            0 => run.to_owned(),
+            number => run.join(FOLDER).join(number.to_string()),
+        }
+    }
+
+    /// Returns the number of the next parser.
+    pub fn next_number(&self) -> usize {
+        1 + self.parsers.iter().map(|parser| parser.number).max().unwrap_or(0)
+    }
+
+    /// Returns the record of a parser, if it is not the one that training wrote.
+    pub fn record(&self, number: usize) -> Option<&ParserRecord> {
+        self.parsers.iter().find(|parser| parser.number == number)
+    }
+
+    /// Creates the folder of the next parser, and removes what a killed process left in it.
+    ///
+    /// # Errors
+    /// If a file cannot be removed, or the folder cannot be created.
+    pub fn create_next(&self, run: &RunFolder) -> Result<RunFolder, RunError> {
+        let folder = ParserList::folder(run.folder(), self.next_number());
+        match fs::remove_dir_all(&folder) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(RunError::File { path: folder, source })
+            }
+            _ => RunFolder::create(&folder),
+        }
+    }
+
+    /// Adds the record of a parser, which becomes the current one if it is promoted. Its folder must be complete. The caller must hold the
+    /// lock of the run.
+    ///
+    /// # Errors
+    /// If the file cannot be written. The current parser is then unchanged.
+    pub fn add(&mut self, run: &RunFolder, record: ParserRecord) -> Result<(), RunError> {
+        let mut list = self.clone();
+        if record.promoted {
+            list.current = record.number;
+        }
+        list.parsers.push(record);
+        run.write_json(RunFile::Parsers, &list)?;
+        *self = list;
+        Ok(())
+    }
+
+    /// Makes the parser current that was so before the current one. Returns its number, or nothing if the current parser is the one that
+    /// training wrote. The caller must hold the lock of the run.
+    ///
+    /// # Errors
+    /// If the earlier parser is gone, or the file cannot be written. The current parser is then unchanged.
+    pub fn roll_back(&mut self, run: &RunFolder) -> Result<Option<usize>, RunError> {
+        let Some(record) = self.record(self.current) else { return Ok(None) };
+        let before = record.before;
+        RunFolder::open(&ParserList::folder(run.folder(), before))?;
+        let list = ParserList { current: before, ..self.clone() };
+        run.write_json(RunFile::Parsers, &list)?;
+        *self = list;
+        Ok(Some(before))
+    }
+}
+
+/// Returns the time of a record: the number of seconds since 1970.
+pub fn seconds_since_1970() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// The folder of a run in which the later parsers are.
+const FOLDER: &str = "parsers";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(number: usize, before: usize, promoted: bool) -> ParserRecord {
+        ParserRecord {
+            number,
+            time: 1,
+            origin: ParserOrigin::Improved,
+            before,
+            promoted,
+            learned: LearnedQuestions::default(),
+            comparison: None,
+        }
+    }
+
+    #[test]
+    fn promotion_and_rollback_change_one_file_and_refused_parsers_are_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        run.write(RunFile::Config, b"").unwrap();
+        let mut list = ParserList::read(folder.path()).unwrap();
+        assert_eq!((list.current, list.roll_back(&run).unwrap()), (0, None));
+        for (number, promoted) in [(1, true), (2, false), (3, true)] {
+            let parser = list.create_next(&run).unwrap();
+            assert_eq!(parser.folder(), ParserList::folder(folder.path(), number));
+            parser.write(RunFile::Config, b"").unwrap();
+            let before = list.current;
+            list.add(&run, record(number, before, promoted)).unwrap();
+        }
+        assert_eq!(ParserList::read(folder.path()).unwrap(), list);
+        assert_eq!((list.current, list.next_number()), (3, 4));
+        // Parser 2 was never current.
+        assert_eq!(list.roll_back(&run).unwrap(), Some(1));
+        assert_eq!(ParserList::read(folder.path()).unwrap().current, 1);
+        assert_eq!(list.roll_back(&run).unwrap(), Some(0));
+        assert_eq!((list.roll_back(&run).unwrap(), list.next_number()), (None, 4));
+    }
+
+    #[test]
+    fn a_folder_that_a_killed_process_left_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        let list = ParserList::default();
+        let killed = list.create_next(&run).unwrap();
+        killed.write(RunFile::Checkpoint, b"half").unwrap();
+        killed.write(RunFile::Config, b"").unwrap();
+        drop(killed);
+        let anew = list.create_next(&run).unwrap();
+        assert!(!anew.has(RunFile::Checkpoint) && !anew.has(RunFile::Config));
+        assert_eq!(ParserList::read(folder.path()).unwrap().current, 0);
+    }
+
+    #[test]
+    fn a_current_parser_without_a_record_or_without_a_folder_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        run.write(RunFile::Parsers, br#"{"current": 4, "parsers": []}"#).unwrap();
+        let error = ParserList::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("parsers.json: it names parser 4, but has no record of it"), "{error}");
+        run.write(RunFile::Parsers, b"{}").unwrap();
+        assert!(ParserList::read(folder.path()).unwrap_err().to_string().contains("not what xpr wrote"));
+        let mut list = ParserList { current: 2, parsers: vec![record(1, 0, true), record(2, 1, true)] };
+        let error = list.roll_back(&run).unwrap_err().to_string();
+        assert!(error.contains("holds no run") && list.current == 2, "{error}");
+    }
+}
