@@ -90,10 +90,19 @@ impl From<Fault> for Outcome {
 pub trait Executor {
     /// Runs the program with this text and returns its outcome.
     fn execute(&mut self, program: &str) -> Outcome;
+
+    /// Returns what the columns of a program's answer are called. Returns `None` if its answers have no columns, or it cannot be run.
+    fn column_names(&mut self, _program: &str) -> Option<Vec<String>> {
+        None
+    }
 }
 
 impl<E: Executor + ?Sized> Executor for Box<E> {
     fn execute(&mut self, program: &str) -> Outcome {
         (**self).execute(program)
+    }
+
+    fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
+        (**self).column_names(program)
     }
 }

@@ -1,6 +1,5 @@
 //! `xpr bench ask`: how long an answer takes.
 
-use super::ask::QuestionAnswerer;
 use super::{open_run, use_threads, write_json};
 use crate::arguments::BenchAskArguments;
 use anyhow::Result;
@@ -8,6 +7,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
 use xpr_data::unlabeled;
+use xpr_learn::experiment::QuestionAnswerer;
 
 /// The number of answers that are not counted: caches and buffers are empty before them.
 const NOT_COUNTED: usize = 5;

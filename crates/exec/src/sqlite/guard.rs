@@ -282,6 +282,16 @@ impl Session {
         self.connection.check_unchanged().map_err(|error| Fault::Runtime(error.to_string()))
     }
 
+    /// Returns the names of the columns of a statement, which does not run.
+    pub(super) fn column_names(&self, sql: &str, allowance: Allowance) -> Result<Vec<String>, Fault> {
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let budget = Budget::new(allowance.memory);
+        let _metered = self.meter.start(allowance);
+        let statement = self.connection.prepare(sql).map_err(|error| self.fault(&error, &budget))?;
+        check_statement(&statement)?;
+        Ok(statement.column_names().into_iter().map(str::to_owned).collect())
+    }
+
     /// Translates an error of SQLite to the fault of the program.
     fn fault(&self, error: &Error, budget: &Budget) -> Fault {
         if let Some(reason) = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {

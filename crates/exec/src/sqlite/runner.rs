@@ -153,4 +153,10 @@ impl Executor for SqliteRunner {
     fn execute(&mut self, program: &str) -> Outcome {
         self.run(program).unwrap_or_else(Outcome::from)
     }
+
+    fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
+        let outline = statement::outline(program).ok()?;
+        let QueryLimits { steps, time, memory, .. } = self.limits;
+        self.session.column_names(outline.text, Allowance { steps, time, memory }).ok()
+    }
 }

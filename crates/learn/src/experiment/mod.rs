@@ -1,5 +1,6 @@
 //! A whole experiment: load the data, train, evaluate, and record all of it in a run folder.
 
+mod answering;
 mod base;
 mod card;
 pub mod comparison;
@@ -21,6 +22,7 @@ mod training_loop;
 pub mod tuning;
 mod zero_shot;
 
+pub use answering::{Alternative, AnsweredQuestion, Declined, QuestionAnswerer, json_cell, rows_of};
 pub use card::binomial_interval;
 pub use confidence::PlannedSteps;
 pub use data_record::DataComparison;

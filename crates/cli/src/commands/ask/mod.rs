@@ -1,11 +1,8 @@
 //! `xpr ask`: answers questions with a trained parser.
 
-mod answer;
 mod prompt;
 mod session;
 mod text;
-
-pub(super) use answer::{AnsweredQuestion, QuestionAnswerer};
 
 use super::{open_run, write_json};
 use crate::NothingFound;

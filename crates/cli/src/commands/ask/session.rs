@@ -1,6 +1,5 @@
 //! A conversation with a trained parser: questions, and commands about the last answer.
 
-use super::answer::{AnsweredQuestion, QuestionAnswerer};
 use super::text;
 use crate::commands::{labels_file, write_notes};
 use anyhow::{Context, Result, bail};
@@ -10,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::feedback::{FEEDBACK_FILE, Feedback, Verdict, add_label};
 use xpr_learn::TrainedRun;
+use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
 use xpr_learn::task::check_length;
 use xpr_run::Dataset;
 use xpr_text::tokenize;

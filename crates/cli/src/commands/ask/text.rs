@@ -1,10 +1,10 @@
 //! Answers as text and as CSV.
 
-use super::answer::{AnsweredQuestion, Declined};
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use xpr_exec::Outcome;
 use xpr_exec::sqlite::AnswerCell;
+use xpr_learn::experiment::{AnsweredQuestion, Declined};
 
 /// The number of candidates in text; JSON has all of them.
 const MAX_CANDIDATES: usize = 8;

@@ -7,7 +7,6 @@
 mod execution;
 mod text;
 
-use super::ask::{AnsweredQuestion, QuestionAnswerer};
 use super::training_progress::TrainingProgress;
 use super::{use_threads, with_notices, write_json};
 use crate::arguments::DemoArguments;
@@ -19,6 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xpr_data::{EXPERIMENT_FILE, write_file};
+use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_report::Report;
 use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};

@@ -33,4 +33,11 @@ impl Executor for LabelExecutor<'_> {
             outcome => outcome,
         }
     }
+
+    fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
+        self.runner.column_names(program).or_else(|| {
+            let query = self.language.parse(program).ok()?;
+            self.runner.column_names(&self.language.text(&query))
+        })
+    }
 }
