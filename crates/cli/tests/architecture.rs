@@ -17,7 +17,7 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("exec", &["lang", "text"]),
     ("parser", &["lang", "nn", "text"]),
     ("run", &["data", "lang", "parser", "text"]),
-    ("learn", &["base", "data", "exec", "lang", "nn", "parser", "run", "text"]),
+    ("learn", &["base", "data", "exec", "lang", "nn", "parser", "run", "sentence", "text"]),
     ("report", &["random", "run"]),
     ("demo", &["data", "exec"]),
     ("log", &["exec"]),

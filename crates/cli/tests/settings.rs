@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod small_calendar;
+#[path = "../../sentence/tests/support/mod.rs"]
+mod tiny_model;
 
+use safetensors::tensor::Dtype;
 use small_calendar::{SmallCalendar, command, stderr, succeed};
 
 /// Half of the labels, and joint training with the parser's own search from the first steps on.
@@ -242,4 +245,40 @@ fn ignored_settings_are_noted_and_contradictions_refused() {
     assert!(!refused.status.success());
     assert!(message.contains("rewarded for agreeing with itself; set learn.reward to `auto`"), "{message}");
     assert!(!calendar.path("refused").exists());
+}
+
+#[test]
+fn a_sentence_encoder_changes_what_an_ensemble_teaches() {
+    let calendar = SmallCalendar::new();
+    let common = [
+        "train.steps=40",
+        "data.fraction=0.5",
+        "learn.objective=sparse",
+        "learn.ensemble=1",
+        "learn.steps=20",
+        "learn.beam=2",
+    ];
+    let train = |run: &str, settings: &[&str]| calendar.train(run, &[&common[..], settings].concat());
+    let metrics = |run: &str, settings: &[&str]| {
+        succeed(&mut train(run, settings));
+        calendar.read(run, "metrics.jsonl")
+    };
+    let model = tiny_model::model(Dtype::F32);
+    let encoder = format!("learn.encoder={:?}", model.path());
+    let without = metrics("without", &[]);
+    let with = metrics("with", &[&encoder]);
+    assert_ne!(with, without);
+    assert_eq!(with, metrics("again", &[&encoder, "learn.paraphrase=20"]), "20 is the default");
+    assert_ne!(with, metrics("equal", &[&encoder, "learn.paraphrase=0"]));
+
+    let missing = train("missing", &["learn.encoder=nowhere"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("nowhere"), "{}", stderr(&missing));
+
+    // A run whose encoder was replaced would be taught by two.
+    tiny_model::write_weights(model.path(), &tiny_model::tensors(), Dtype::F16);
+    let (data, run) = (calendar.argument("data"), calendar.argument("with"));
+    let resumed = command(&["train", "--resume", "--data", &data, "--out", &run]).output().unwrap();
+    assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
+    assert!(stderr(&resumed).contains("the sentence encoder changed"), "{}", stderr(&resumed));
 }

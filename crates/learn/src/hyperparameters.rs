@@ -13,6 +13,12 @@ pub(crate) const NEGLIGIBLE_CREDIT: f64 = 1e-3;
 /// The logarithm of the smallest probability with which an ensemble suggests a program: a thousandth.
 pub(crate) const LEAST_SUGGESTED: f32 = -6.907_755;
 
+/// The number of labeled questions whose programs are suggested for a question that is near them, by a sentence encoder.
+pub(crate) const NEAREST_LABELS: usize = 20;
+
+/// The number of sentences that a sentence encoder reads at a time. It does not change the result.
+pub(crate) const SENTENCES_AT_A_TIME: usize = 256;
+
 /// The rounds of expectation-maximisation by which the noisy channel is trained. More rounds change nothing.
 pub(crate) const CHANNEL_ROUNDS: usize = 8;
 

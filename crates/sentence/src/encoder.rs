@@ -8,11 +8,14 @@ use crate::word_piece::{Piece, WordPiece};
 use rayon::prelude::*;
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xpr_nn::Matrix;
 
 /// The number of rows after which a batch is divided between threads. It does not change the result.
 const GROUP_ROWS: usize = 512;
+
+/// The file of the weights in the folder of a model.
+const WEIGHTS: &str = "model.safetensors";
 
 /// A pretrained sentence encoder: BERT, forward only.
 #[derive(Debug)]
@@ -75,7 +78,7 @@ impl SentenceEncoder {
         let config = BertConfig::read(&text, &path)?;
         let (text, path) = read_text("tokenizer.json")?;
         let tokenizer = WordPiece::read(&text, config.vocab_size, &path)?;
-        let (content, path) = read("model.safetensors")?;
+        let (content, path) = read(WEIGHTS)?;
         SentenceEncoder::from_weights(&config, tokenizer, &Weights::read(&content, &path)?)
     }
 
@@ -99,6 +102,11 @@ impl SentenceEncoder {
             layers,
             heads: config.num_attention_heads,
         })
+    }
+
+    /// Returns the file that has the weights of the model in a folder. Models with the same weights are the same encoder.
+    pub fn weights_file(folder: &Path) -> PathBuf {
+        folder.join(WEIGHTS)
     }
 
     /// Returns the size of the vectors.

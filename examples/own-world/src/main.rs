@@ -52,7 +52,7 @@ fn train(order: u64, learns_from_executions: bool) -> Result<f64> {
     let (labeled, _) = task.label(&commands[..LABELED], &|| {})?;
     let unlabeled = commands[LABELED..TRAINED].iter();
     let unlabeled: Vec<UnlabeledExample> =
-        unlabeled.map(|example| UnlabeledExample::bare(task.question(&example.utterance))).collect();
+        unlabeled.map(|example| UnlabeledExample::bare(&task, &example.utterance)).collect();
     let test = task.test(&commands[TRAINED..], &|| {})?;
 
     let learn = LearnConfig { start: 300, beam: 16, ..LearnConfig::default() };

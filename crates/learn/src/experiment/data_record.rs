@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use xpr_data::{DataError, Example};
 use xpr_run::{BUILT_IN, Config, RunError, RunFile, RunFolder, fingerprint};
+use xpr_sentence::SentenceEncoder;
 
 /// The content of `data.json`: a fingerprint of each part of the data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub(super) struct DataRecord {
     test: String,
     /// The word vectors.
     vectors: String,
+    /// The weights of the sentence encoder. It is left out where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoder: Option<String>,
     /// The rules and items of the grammar. It is left out where the world was not opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grammar: Option<String>,
@@ -44,6 +48,10 @@ impl DataRecord {
                 base if base.is_given() => Base::identifying_file(&base.folder),
                 _ => config.data.embeddings.clone(),
             })?,
+            encoder: match config.learn.uses_encoder() {
+                true => Some(vectors.fingerprint(&SentenceEncoder::weights_file(&config.learn.encoder))?),
+                false => None,
+            },
             grammar: None,
         })
     }
@@ -64,6 +72,7 @@ impl DataRecord {
             unlabeled: fingerprint([]),
             test: databases(held_out),
             vectors: VectorFiles::default().fingerprint(embeddings)?,
+            encoder: None,
             grammar: None,
         })
     }
@@ -83,14 +92,15 @@ impl DataRecord {
             ("the unlabeled questions", self.unlabeled != recorded.unlabeled),
             ("the test examples", self.test != recorded.test),
             ("the word vectors", self.vectors != recorded.vectors),
+            ("the sentence encoder", self.encoder != recorded.encoder),
             ("the tables, columns or constants", grammars.is_some_and(|(now, then)| now != then)),
         ];
         parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
     }
 
-    /// Returns a record of what a member of an ensemble is trained on. It is not tested.
+    /// Returns a record of what a member of an ensemble is trained on. It is not tested, and no encoder suggests programs to it.
     pub(super) fn of_member(&self) -> Self {
-        DataRecord { test: fingerprint([]), ..self.clone() }
+        DataRecord { test: fingerprint([]), encoder: None, ..self.clone() }
     }
 
     /// Checks that a folder was trained on these data. Returns false if that is unknown, because an earlier version trained

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use xpr_data::DataError;
 use xpr_run::{ConfigError, RunError};
+use xpr_sentence::SentenceError;
 
 /// An error of an experiment.
 #[derive(Debug, Error)]
@@ -32,6 +33,9 @@ pub enum ExperimentError {
          without: --set data.embeddings=\"\""
     )]
     NoEmbeddings(PathBuf),
+    /// The folder that `learn.encoder` names is not that of a sentence encoder.
+    #[error("learn.encoder: {0}")]
+    Encoder(#[from] SentenceError),
     /// The data and the world do not fit together.
     #[error(transparent)]
     Task(#[from] TaskError),

@@ -13,13 +13,14 @@ use crate::task::{
     ConflictingLabels, FailedLabel, LabeledExample, LeftOut, LoadingWatch, Task, TaskError, TestExample,
     UnlabeledExample, check_length,
 };
-use crate::teacher::{ChannelLearner, EStep, Ensemble, NoisyChannel, OwnSearch};
+use crate::teacher::{ChannelLearner, EStep, Ensemble, NoisyChannel, OwnSearch, Paraphrases};
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xpr_data::Embeddings;
 use xpr_parser::{Model, Question, TrainableParser};
 use xpr_run::{BUILT_IN, Config, Dataset, LearnConfig, Reward, RunFolder};
+use xpr_sentence::{SentenceEncoder, SentenceError};
 use xpr_text::tokenize;
 
 /// An experiment whose data are loaded.
@@ -103,7 +104,7 @@ impl Experiment {
         let mut unlabeled: Vec<UnlabeledExample> = hidden.collect();
         for utterance in bare {
             match check_length(&utterance) {
-                Ok(()) => unlabeled.push(UnlabeledExample::bare(task.question(&utterance))),
+                Ok(()) => unlabeled.push(UnlabeledExample::bare(&task, &utterance)),
                 Err(long) => left_out.push(LeftOut { utterance, reason: long.into() }),
             }
         }
@@ -316,6 +317,19 @@ impl Experiment {
     /// Trains a noisy channel on the labels, from that of the base if it has one.
     pub(super) fn noisy_channel(&self) -> NoisyChannel {
         self.noisy_channel_of(&self.train)
+    }
+
+    /// Opens the sentence encoder that helps an ensemble, if `learn.encoder` names one.
+    ///
+    /// # Errors
+    /// If the folder is not that of an encoder.
+    pub(super) fn paraphrases(&self) -> Result<Option<Paraphrases>, SentenceError> {
+        let learn = &self.config.learn;
+        if !learn.uses_encoder() {
+            return Ok(None);
+        }
+        let encoder = SentenceEncoder::open(&learn.encoder)?;
+        Ok(Some(Paraphrases::new(encoder, learn.paraphrase, &self.task, &self.train)))
     }
 
     /// Trains a noisy channel on some labels, from that of the base if it has one.

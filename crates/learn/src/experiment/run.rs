@@ -10,7 +10,7 @@ use super::progress::RecordedProgress;
 use super::record::{check_rules, record_evaluation, recorded_config};
 use super::training_loop::{restore, take_steps};
 use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked};
-use crate::teacher::{Ensemble, InSequence, NoisyChannel, Teacher, unlabeled_questions};
+use crate::teacher::{Ensemble, InSequence, NoisyChannel, Paraphrases, Teacher, unlabeled_questions};
 use crate::training::Trainer;
 use xpr_parser::Model;
 use xpr_run::{Config, Evaluation, RunFile, RunFolder};
@@ -81,13 +81,16 @@ impl Experiment {
     ) -> Result<(Model, NoisyChannel), ExperimentError> {
         let mut members = self.members(folder, observer)?;
         let mut channel = self.noisy_channel();
+        let mut paraphrases = self.paraphrases()?;
         let rounds = self.config().learn.rounds;
         for round in 1..rounds {
             let place = RunFolder::open_or_create(&folder.members().join(format!("round-{round}")))?;
-            let (model, taught) = self.train_round(&members, channel, &place, observer)?;
+            let (model, taught) =
+                self.train_round(&members, channel, paraphrases.as_mut(), &place, observer)?;
             (members, channel) = (vec![model], taught);
         }
-        let (model, taught) = self.train_round(&members, channel.clone(), folder, observer)?;
+        let (model, taught) =
+            self.train_round(&members, channel.clone(), paraphrases.as_mut(), folder, observer)?;
         // What the last ensemble teaches is known only if there were rounds to learn it in.
         Ok((model, if rounds > 1 { taught } else { channel }))
     }
@@ -97,13 +100,15 @@ impl Experiment {
         &self,
         members: &[Model],
         channel: NoisyChannel,
+        paraphrases: Option<&mut Paraphrases>,
         folder: &RunFolder,
         observer: &mut dyn Observer,
     ) -> Result<(Model, NoisyChannel), ExperimentError> {
         let learn = &self.config().learn;
+        let examples = self.unlabeled_examples();
         let ensemble = self
             .e_step()?
-            .map(|e_step| Ensemble::new(members, channel.clone(), self.unlabeled_examples(), e_step, learn));
+            .map(|e_step| Ensemble::new(members, channel.clone(), paraphrases, examples, e_step, learn));
         let taught = match &ensemble {
             Some(ensemble) if learn.rounds > 1 => self.noisy_channel_with(ensemble),
             _ => channel,

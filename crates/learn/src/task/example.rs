@@ -1,5 +1,6 @@
 //! Examples as training and evaluation see them.
 
+use super::Task;
 use super::error::FailedLabel;
 use xpr_lang::{Outcome, Program};
 use xpr_parser::Question;
@@ -27,6 +28,8 @@ impl LabeledExample {
 /// A question without a program.
 #[derive(Clone, Debug)]
 pub struct UnlabeledExample {
+    /// The question as it was asked.
+    pub utterance: String,
     /// The question as the parser sees it.
     pub question: Question,
     /// The outcome of the right program, if it is known.
@@ -40,14 +43,16 @@ impl UnlabeledExample {
     pub fn hide(example: TestExample, answered: bool) -> Self {
         UnlabeledExample {
             answer: Some(example.outcome).filter(|outcome| answered && outcome.executes()),
+            utterance: example.utterance,
             question: example.question,
             gold: example.program,
         }
     }
 
     /// Returns a question whose answer and program are unknown.
-    pub fn bare(question: Question) -> Self {
-        UnlabeledExample { question, answer: None, gold: None }
+    pub fn bare(task: &Task, utterance: &str) -> Self {
+        let question = task.question(utterance);
+        UnlabeledExample { utterance: utterance.to_owned(), question, answer: None, gold: None }
     }
 }
 

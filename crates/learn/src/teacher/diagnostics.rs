@@ -124,7 +124,7 @@ mod tests {
         let task = Task::new(Box::new(KnowledgeWorld::new(world, &[])), []).unwrap();
         let programs: Vec<Program> = task.scene().grammar().programs(5).take(2).collect();
         let example = |question: &str, gold: Option<&Program>| {
-            let mut example = UnlabeledExample::bare(task.question(question));
+            let mut example = UnlabeledExample::bare(&task, question);
             example.gold = gold.cloned();
             example
         };
@@ -156,7 +156,7 @@ mod tests {
         let logs: Vec<f64> = candidates.iter().map(|c| f64::from(c.log_probability)).collect();
         let seen = Candidates { log_probabilities: &logs, rewarded: &[false, true, true] };
         let diagnostics = |gold: Option<&Program>, objective: &dyn Objective| {
-            let mut example = UnlabeledExample::bare(task.question("which late meeting"));
+            let mut example = UnlabeledExample::bare(&task, "which late meeting");
             example.gold = gold.cloned();
             let credit = objective.credit(seen).unwrap();
             LessonDiagnostics::new(task.language(), &example, &candidates, seen, &credit)

@@ -8,7 +8,7 @@
 //! p̄(y | x) ∝ p(x | y)^α · 1/M Σ_m p_m(y | x)^(1/T) / Z_m
 //! ```
 //!
-//! is right more often, and less sure where the members disagree; the temperature `T` corrects their overconfidence. The mass of the
+//! times the similarity of the question and the program's sentence if there is a [sentence encoder](super::Paraphrases), is right more often, and less sure where the members disagree; the temperature `T` corrects their overconfidence. The mass of the
 //! programs that no member found stays unseen: `p̄` sums to the members' mean mass of what they found. The E-step is
 //! done once: the objective turns `p̄` into a posterior `q`. A new parser then learns the labels and `q` from its first step with
 //! the loss `−t Σ_y q(y) log p(y | x)`. The weight `t` is the share of the rewarded programs in what was found, so that a question
@@ -16,7 +16,7 @@
 
 use super::mixture::{reranked, seen_mass, summed, tempered};
 use super::own_search::EStep;
-use super::{Lesson, NoisyChannel, Student, Teacher, with_weights};
+use super::{Lesson, NoisyChannel, Paraphrases, Student, Teacher, with_weights};
 use crate::hyperparameters::LEAST_SUGGESTED;
 use crate::task::UnlabeledExample;
 use std::time::Duration;
@@ -40,22 +40,40 @@ impl Ensemble {
     pub fn new(
         members: &[impl Parser],
         mut channel: NoisyChannel,
+        mut paraphrases: Option<&mut Paraphrases>,
         examples: &[UnlabeledExample],
         mut e_step: EStep<'_>,
         learn: &LearnConfig,
     ) -> Self {
-        let suggested = suggestions(members, examples, learn);
+        let mut suggested = suggestions(members, examples, learn);
         let task = e_step.judge.task();
-        let mut lesson = |(example, suggested): (&UnlabeledExample, Suggestions)| {
+        let mut suggesting = members.len();
+        let asked = paraphrases.as_deref().map(|paraphrases| paraphrases.encode(examples));
+        if let (Some(paraphrases), Some(asked)) = (paraphrases.as_deref(), &asked) {
+            suggesting += 1;
+            for ((example, asked), all) in examples.iter().zip(asked).zip(&mut suggested) {
+                all.programs.extend(paraphrases.nearest(task, example, asked));
+                all.mass += 1.0;
+            }
+        }
+        let mut lesson = |(index, suggested): (usize, Suggestions)| {
+            let example = &examples[index];
+            let mut programs = summed(suggested.programs);
+            if let (Some(paraphrases), Some(asked)) = (paraphrases.as_deref_mut(), &asked) {
+                paraphrases.reweigh(task, example, &asked[index], &mut programs);
+            }
             let channel = (&mut channel, learn.noisy_channel);
-            let mut candidates = reranked(summed(suggested.programs), channel, task, &example.question);
+            let mut candidates = reranked(programs, channel, task, &example.question);
             let likely = candidates.partition_point(|candidate| candidate.log_probability >= LEAST_SUGGESTED);
             candidates.truncate(likely.max(1));
-            let mass = (suggested.mass / members.len() as f64).ln() as f32;
+            let mass = (suggested.mass / suggesting as f64).ln() as f32;
             candidates.iter_mut().for_each(|candidate| candidate.log_probability += mass);
             taught(example, candidates, &mut e_step)
         };
-        Ensemble { lessons: examples.iter().zip(suggested).map(&mut lesson).collect(), weight: learn.weight }
+        Ensemble {
+            lessons: suggested.into_iter().enumerate().map(&mut lesson).collect(),
+            weight: learn.weight,
+        }
     }
 }
 

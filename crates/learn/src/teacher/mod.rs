@@ -16,6 +16,7 @@ mod in_sequence;
 pub(crate) mod mixture;
 pub(crate) mod noisy_channel;
 mod own_search;
+mod paraphrases;
 mod student;
 
 pub use diagnostics::LessonDiagnostics;
@@ -25,6 +26,7 @@ pub use in_sequence::InSequence;
 pub(crate) use noisy_channel::ChannelLearner;
 pub use noisy_channel::NoisyChannel;
 pub use own_search::{EStep, OwnSearch};
+pub use paraphrases::Paraphrases;
 pub use student::Student;
 
 use crate::hyperparameters::NEGLIGIBLE_CREDIT;

@@ -53,6 +53,7 @@ impl Config {
         for (key, value) in [
             ("learn.noisy_channel", learn.noisy_channel),
             ("eval.noisy_channel", eval.noisy_channel),
+            ("learn.paraphrase", learn.paraphrase),
             ("learn.weight", learn.weight),
             ("learn.own_weight", learn.own_weight),
         ] {

@@ -40,7 +40,7 @@ enum IgnoredIf {
 }
 
 /// Settings that are ignored with an ensemble or without one, and the reason.
-const IGNORED: [(&str, IgnoredIf, &str); 6] = [
+const IGNORED: [(&str, IgnoredIf, &str); 8] = [
     (
         "learn.steps",
         IgnoredIf::NoEnsemble,
@@ -55,6 +55,16 @@ const IGNORED: [(&str, IgnoredIf, &str); 6] = [
         "learn.noisy_channel",
         IgnoredIf::NoEnsemble,
         "learn.ensemble is 0, and only an ensemble's candidates are re-ranked in training",
+    ),
+    (
+        "learn.encoder",
+        IgnoredIf::NoEnsemble,
+        "learn.ensemble is 0, and only an ensemble's candidates are compared with the question",
+    ),
+    (
+        "learn.paraphrase",
+        IgnoredIf::NoEnsemble,
+        "learn.ensemble is 0, and only an ensemble's candidates are compared with the question",
     ),
     (
         "learn.temperature",
@@ -115,6 +125,9 @@ impl Config {
         }
         if self.learn.objective.is_none() {
             return Some(NO_OBJECTIVE);
+        }
+        if key == "learn.paraphrase" && self.learn.ensemble > 0 && !self.learn.uses_encoder() {
+            return Some("there is no sentence encoder; set learn.encoder to the folder of one");
         }
         let condition = if self.learn.ensemble > 0 { IgnoredIf::Ensemble } else { IgnoredIf::NoEnsemble };
         IGNORED.iter().find(|row| row.0 == key && row.1 == condition).map(|row| row.2)

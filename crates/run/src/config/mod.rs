@@ -285,6 +285,12 @@ pub struct LearnConfig {
     pub start: usize,
     /// With an ensemble, the weight of the noisy-channel score p(x|y) when candidates are re-ranked; 0 turns it off.
     pub noisy_channel: f64,
+    /// With an ensemble, the folder of a sentence encoder that compares questions with the sentences of programs; empty for none.
+    #[serde(skip_serializing_if = "is_empty_path")]
+    pub encoder: PathBuf,
+    /// With a sentence encoder, the weight of the similarity when candidates are re-ranked.
+    #[serde(skip_serializing_if = "is_default_paraphrase")]
+    pub paraphrase: f64,
     /// With an ensemble, the temperature of its members' probabilities.
     pub temperature: f64,
     /// The number of unlabeled questions in a batch.
@@ -309,12 +315,33 @@ impl Default for LearnConfig {
             own_weight: 0.3,
             start: 1000,
             noisy_channel: 1.0,
+            encoder: PathBuf::new(),
+            paraphrase: PARAPHRASE,
             temperature: 3.0,
             batch: 12,
             beam: 16,
             search_dropout: true,
         }
     }
+}
+
+impl LearnConfig {
+    /// Returns whether a sentence encoder helps an ensemble.
+    pub fn uses_encoder(&self) -> bool {
+        self.objective.is_some() && self.ensemble > 0 && !is_empty_path(&self.encoder)
+    }
+}
+
+/// The default of `learn.paraphrase`.
+const PARAPHRASE: f64 = 20.0;
+
+fn is_empty_path(path: &Path) -> bool {
+    path.as_os_str().is_empty()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is that of serde")]
+fn is_default_paraphrase(weight: &f64) -> bool {
+    *weight == PARAPHRASE
 }
 
 /// Which programs are rewarded.

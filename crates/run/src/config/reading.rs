@@ -115,7 +115,7 @@ impl Config {
         Ok(ReadConfig { config: config.found_from(path), renamed, ignored })
     }
 
-    /// Makes the folders of a database and of a base, which are relative to the experiment's file, absolute.
+    /// Makes the folders of a database, a base and a sentence encoder, which are relative to the experiment's file, absolute.
     fn found_from(mut self, path: Option<&Path>) -> Config {
         if let (Dataset::Database, Some(place)) = (self.data.dataset, path.and_then(Path::parent)) {
             let folder = place.join(&self.data.folder);
@@ -125,6 +125,11 @@ impl Config {
         if let (true, Some(place)) = (is_folder, path.and_then(Path::parent)) {
             let folder = place.join(&self.base.folder);
             self.base.folder = fs::canonicalize(&folder).unwrap_or(folder);
+        }
+        if let (true, Some(place)) = (!self.learn.encoder.as_os_str().is_empty(), path.and_then(Path::parent))
+        {
+            let folder = place.join(&self.learn.encoder);
+            self.learn.encoder = fs::canonicalize(&folder).unwrap_or(folder);
         }
         self
     }
@@ -268,13 +273,15 @@ fn default_at<C: Settings>(key: &str) -> Option<Value> {
 }
 
 /// Settings that are not written if they are empty or off, so that they are not among the defaults.
-const LEFT_OUT_IF_EMPTY: [&str; 6] = [
+const LEFT_OUT_IF_EMPTY: [&str; 8] = [
     "data.words",
     "data.without_tables",
     "data.keys",
     "data.loose_values",
     "data.label_count",
     "data.canonical",
+    "learn.encoder",
+    "learn.paraphrase",
 ];
 
 /// Checks that every key is a setting.
