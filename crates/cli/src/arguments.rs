@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     Ask(AskArguments),
     Teach(TeachArguments),
+    Improve(ImproveArguments),
+    Simulate(SimulateArguments),
     Log(LogArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
@@ -505,7 +507,8 @@ pub(crate) struct AskArguments {
 /// Add a label to a project, and teach it to a trained parser in seconds.
 ///
 /// The parser goes on from its weights on this label and those it knows, and says which other answers became right or wrong. The label is
-/// added to the project's file of labels, with a line in feedback.jsonl. The run as it was is kept beside it.
+/// added to the project's file of labels, with a line in feedback.jsonl. The taught parser becomes the current one of the run, and the one before it is kept; `xpr improve --rollback` goes
+/// back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -520,6 +523,98 @@ pub(crate) struct TeachArguments {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) pool: ThreadArguments,
+}
+
+/// Train a better parser from what people said about answers, and use it if it is not worse.
+///
+/// Reads the question log of a served run. A confirmed or corrected program is a label; for a confirmed answer, the most probable program
+/// that finds it is; answers that were said to be wrong are not rewarded; and a question without comment is unlabeled. The new parser is
+/// compared with the current one on newly confirmed questions that neither was trained on: three parsers are trained without a third of
+/// them each. It is promoted if it answers at least as many of these right, and if it is not worse beyond doubt on the questions whose
+/// answers were known before. The current parser goes on answering meanwhile, and if this command is killed, nothing has changed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr improve music/run
+  xpr improve music/run --watch 50
+  xpr improve music/run --list
+  xpr improve music/run --rollback")]
+pub(crate) struct ImproveArguments {
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Go back to the parser that was current before this one.
+    #[arg(long, conflicts_with_all = ["watch", "list", "set", "log"])]
+    pub(crate) rollback: bool,
+    /// List the parsers of the run and how they compared.
+    #[arg(long, conflicts_with_all = ["watch", "set", "log"])]
+    pub(crate) list: bool,
+    /// Stay, and improve the run whenever there are this many new confirmed questions.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) watch: Option<u32>,
+    /// Question log; the one beside the run if not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Override a setting of training.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// Measure what clicks are worth, with the labels of a benchmark in the place of a person.
+///
+/// The first parser knows the labels of the experiment. Then the other training questions are asked. The person sees a few different
+/// answers, picks the right one if it is among them, and otherwise says that none is right; either is one click. New parsers are trained
+/// after some clicks, as `xpr improve` does, and compared on the test questions with parsers that got labels instead. Parsers that the
+/// folder has already are not trained again, so an interrupted simulation resumes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr simulate xpr-demo/xpr.toml --set data.label_count=0 --out clicks/demo
+  xpr simulate experiments/ours-geography.toml --set data.label_count=0 --seeds 1 --out clicks/geography")]
+pub(crate) struct SimulateArguments {
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArguments,
+    /// Start from the base in this folder, or from `built-in`; the setting base.folder.
+    #[arg(long, value_name = "BASE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Start from nothing, although the experiment names a base.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) no_base: bool,
+    /// Folder for the run folders.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// Numbers of clicks after which a parser is trained.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "50,100,200")]
+    pub(crate) clicks: Vec<usize>,
+    /// Number of different answers that the person sees.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=20))]
+    pub(crate) shown: u8,
+    /// Number of seeds; the setting train.seed is 0, 1, 2 and so on, and each has another order of questions.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) seeds: u16,
+    /// What to compare.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["labels", "random", "disagreement"])]
+    pub(crate) series: Vec<Series>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// What the parsers of a simulation learn from.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Series {
+    /// Labels of questions in random order.
+    Labels,
+    /// Answers to questions in random order.
+    Random,
+    /// Answers to those questions first whose answers disagree most.
+    Disagreement,
+    /// Answers to those questions first for which another answer than the chosen one is most probably picked.
+    Pickable,
 }
 
 /// Print, export or prune the questions that people asked a served parser.

@@ -69,6 +69,8 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Report(arguments) => commands::report::run(&arguments, out),
         Command::Ask(arguments) => commands::ask::run(&arguments, out),
         Command::Teach(arguments) => commands::teach::run(&arguments, out),
+        Command::Improve(arguments) => commands::improve::run(&arguments, out),
+        Command::Simulate(arguments) => commands::simulate::run(&arguments, out),
         Command::Log(arguments) => commands::log::run(&arguments, out),
         Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 16] = [
     ("text", &[]),
     ("random", &[]),
     ("base", &[]),
@@ -21,11 +21,12 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("report", &["random", "run"]),
     ("demo", &["data", "exec"]),
     ("log", &["exec"]),
+    ("improve", &["data", "exec", "learn", "log", "parser", "random", "report", "run"]),
     (
         "cli",
         &[
-            "base", "data", "demo", "exec", "lang", "learn", "log", "nn", "parser", "report", "run",
-            "sentence", "text",
+            "base", "data", "demo", "exec", "improve", "lang", "learn", "log", "nn", "parser", "report",
+            "run", "sentence", "text",
         ],
     ),
 ];

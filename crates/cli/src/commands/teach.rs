@@ -10,7 +10,7 @@ use xpr_data::Example;
 use xpr_data::feedback::{Feedback, Verdict, add_label};
 use xpr_learn::TrainedRun;
 use xpr_learn::experiment::{ChangedAnswer, Taught};
-use xpr_run::{Dataset, ParserList};
+use xpr_run::Dataset;
 
 /// The number of changed answers that are listed.
 const MAX_LISTED: usize = 10;
@@ -70,8 +70,7 @@ fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64, run: &Path) 
     }
     Ok(writeln!(
         out,
-        "It is parser {number} of {}, in {}.",
-        run.display(),
-        ParserList::folder(run, *number).display()
+        "It is parser {number} of the run; `xpr improve {} --rollback` goes back to the one before.",
+        run.display()
     )?)
 }

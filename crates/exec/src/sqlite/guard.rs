@@ -289,7 +289,7 @@ impl Session {
         let _metered = self.meter.start(allowance);
         let statement = self.connection.prepare(sql).map_err(|error| self.fault(&error, &budget))?;
         check_statement(&statement)?;
-        Ok(statement.column_names().into_iter().map(str::to_owned).collect())
+        Ok(statement.column_names().map(str::to_owned).collect())
     }
 
     /// Translates an error of SQLite to the fault of the program.

@@ -1,5 +1,6 @@
 //! Loading the data of an experiment.
 
+use super::asked::AskedExamples;
 use super::base::{Base, open_vocabulary};
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
@@ -17,9 +18,9 @@ use crate::teacher::{ChannelLearner, EStep, Ensemble, NoisyChannel, OwnSearch, P
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use xpr_data::Embeddings;
+use xpr_data::{Embeddings, Example};
 use xpr_parser::{Model, Question, TrainableParser};
-use xpr_run::{BUILT_IN, Config, Dataset, LearnConfig, Reward, RunFolder};
+use xpr_run::{AskedQuestion, BUILT_IN, Config, Dataset, LearnConfig, Reward, RunFolder};
 use xpr_sentence::{SentenceEncoder, SentenceError};
 use xpr_text::tokenize;
 
@@ -56,7 +57,21 @@ impl Experiment {
     ///
     /// # Errors
     /// If the settings or the data have an error.
-    pub fn load_watched(mut config: Config, watch: &mut LoadingWatch<'_>) -> Result<Self, ExperimentError> {
+    pub fn load_watched(config: Config, watch: &mut LoadingWatch<'_>) -> Result<Self, ExperimentError> {
+        Experiment::load_asked(config, &[], &[], watch)
+    }
+
+    /// Loads the data of an experiment that also learns from what people asked and said. The questions with the keys `held_out`
+    /// ([`question_key`](xpr_run::question_key)) are not learned from in any way, except for those that the project has labels for.
+    ///
+    /// # Errors
+    /// If the settings or the data have an error.
+    pub fn load_asked(
+        mut config: Config,
+        asked: &[AskedQuestion],
+        held_out: &[String],
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, ExperimentError> {
         if let Some(name) = &config.learn.objective {
             objectives::named(name)?;
         }
@@ -68,15 +83,20 @@ impl Experiment {
         }
         let examples = Examples::read(&config.data)?;
         let data = DataRecord::new(&config, &examples);
-        let words: Vec<String> = examples.questions().flat_map(tokenize).collect();
-        let bare = examples.bare.clone();
-        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(&config, examples)?;
+        let mut words: Vec<String> = examples.questions().flat_map(tokenize).collect();
+        let mut bare = examples.bare.clone();
+        let Division { labeled, mut unlabeled, evaluated } = Division::of_experiment(&config, examples)?;
+        let asked = AskedExamples::new(asked, held_out, &labeled);
+        words.extend(asked.questions().flat_map(tokenize));
+        bare.retain(|utterance| !asked.replaces(utterance));
+        unlabeled.retain(|example| !asked.replaces(&example.utterance));
         let embeddings = match &base {
             Some(base) => base.embeddings().clone(),
             None => open_embeddings(&config.data.embeddings)?,
         };
         // The programs of held-out examples teach nothing, not even constants. The words of all questions are known.
-        let world = open_world(&config, &labeled, watch)?;
+        let all_labels: Vec<Example> = labeled.iter().chain(&asked.labels).cloned().collect();
+        let world = open_world(&config, &all_labels, watch)?;
         let task = match config.has_open_vocabulary() {
             true => {
                 let vocabulary = open_vocabulary(&embeddings, &*world, words);
@@ -93,11 +113,14 @@ impl Experiment {
             *ran += 1;
             watch("labeled queries run", *ran, programs);
         };
-        let (train, left_out) = task.label(&labeled, &done)?;
+        let (mut train, left_out) = task.label(&labeled, &done)?;
         let mut left_out = match &base {
             Some(_) => left_out,
             None => checked(&config, &train, left_out, labeled.len())?,
         };
+        let (confirmed, unconfirmed) = (asked.labeled(&task)?, asked.unlabeled(&task)?);
+        train.extend(confirmed.0);
+        left_out.extend(confirmed.1.into_iter().chain(unconfirmed.1));
         let answered = (unlabeled.len() as f64 * config.data.answered).round() as usize;
         let hidden = task.test(&unlabeled, &done)?.into_iter().enumerate();
         let hidden = hidden.map(|(index, example)| UnlabeledExample::hide(example, index < answered));
@@ -108,6 +131,7 @@ impl Experiment {
                 Err(long) => left_out.push(LeftOut { utterance, reason: long.into() }),
             }
         }
+        unlabeled.extend(unconfirmed.0);
         let test = task.test(&evaluated, &done)?;
 
         let finds = |example: &LabeledExample| {

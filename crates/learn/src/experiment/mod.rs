@@ -1,6 +1,7 @@
 //! A whole experiment: load the data, train, evaluate, and record all of it in a run folder.
 
 mod answering;
+mod asked;
 mod base;
 mod card;
 pub mod comparison;
@@ -33,5 +34,5 @@ pub use observer::Observer;
 pub use packed_base::PackedBase;
 pub use pretraining::Pretraining;
 pub use teaching::{ChangedAnswer, Taught};
-pub use trained::TrainedRun;
+pub use trained::{LabeledQuestions, TrainedRun};
 pub use zero_shot::{DatabaseRecord, ZeroShotEvaluation};

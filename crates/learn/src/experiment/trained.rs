@@ -172,6 +172,27 @@ impl TrainedRun {
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
 
+    /// Returns the questions of the project that have a program: by their use.
+    ///
+    /// # Errors
+    /// If the examples cannot be read.
+    pub fn labeled_questions(&self) -> Result<LabeledQuestions, ExperimentError> {
+        let examples = Examples::read(&self.config.data)?;
+        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(&self.config, examples)?;
+        Ok(LabeledQuestions { trained_on: labeled, hidden: unlabeled, evaluated_on: evaluated })
+    }
+
+    /// Returns whether the parser answers each of some questions right; nothing for one whose labeled program fails.
+    ///
+    /// # Errors
+    /// If the data cannot be opened, or a question is too long.
+    pub fn right_answers(&self, examples: &[Example]) -> Result<Vec<Option<bool>>, TaskError> {
+        let test = self.task.test(examples, &|| {})?;
+        let (_, predictions) = evaluate(&self.parser(), &self.task, &test, &self.config.eval)?;
+        let mut right = predictions.iter().map(|prediction| prediction.correct);
+        Ok(test.iter().map(|example| example.outcome.executes().then(|| right.next()).flatten()).collect())
+    }
+
     fn test_examples(&self) -> Result<Vec<TestExample>, ExperimentError> {
         let TrainedRun { config, task, .. } = self;
         let examples = Examples::read(&config.data)?;
@@ -192,6 +213,17 @@ impl TrainedRun {
         let evaluation = record_evaluation(folder, parser, (task, &test), &config.eval, |_| Ok(()))?;
         Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
     }
+}
+
+/// The questions of a project that have a program.
+#[derive(Clone, Debug)]
+pub struct LabeledQuestions {
+    /// Those that a parser of the run is trained on.
+    pub trained_on: Vec<Example>,
+    /// Those whose program is hidden from it.
+    pub hidden: Vec<Example>,
+    /// Those that it is evaluated on.
+    pub evaluated_on: Vec<Example>,
 }
 
 /// Reads a file that not every run has.

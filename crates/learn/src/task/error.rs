@@ -162,6 +162,9 @@ pub enum LeftOutReason {
     /// Its question is too long.
     #[error(transparent)]
     Question(#[from] LongQuestion),
+    /// Its program fails.
+    #[error("its program fails: {}", .0.text())]
+    Failed(Outcome),
 }
 
 /// The error of a question that is too long to read. The memory of a parser grows with the square of its words.

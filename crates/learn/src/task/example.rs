@@ -34,6 +34,8 @@ pub struct UnlabeledExample {
     pub question: Question,
     /// The outcome of the right program, if it is known.
     pub answer: Option<Outcome>,
+    /// Answers that are known to be wrong.
+    pub rejected: Vec<Outcome>,
     /// The right program, if a benchmark has it. It is used for diagnostics only, and never to train.
     pub gold: Option<Program>,
 }
@@ -44,6 +46,7 @@ impl UnlabeledExample {
         UnlabeledExample {
             answer: Some(example.outcome).filter(|outcome| answered && outcome.executes()),
             utterance: example.utterance,
+            rejected: vec![],
             question: example.question,
             gold: example.program,
         }
@@ -52,7 +55,13 @@ impl UnlabeledExample {
     /// Returns a question whose answer and program are unknown.
     pub fn bare(task: &Task, utterance: &str) -> Self {
         let question = task.question(utterance);
-        UnlabeledExample { utterance: utterance.to_owned(), question, answer: None, gold: None }
+        UnlabeledExample {
+            utterance: utterance.to_owned(),
+            question,
+            answer: None,
+            rejected: vec![],
+            gold: None,
+        }
     }
 }
 

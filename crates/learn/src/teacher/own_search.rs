@@ -90,7 +90,7 @@ impl<'t> EStep<'t> {
     pub(super) fn posterior(&mut self, example: &UnlabeledExample, candidates: &[Candidate]) -> Posterior {
         let start = Instant::now();
         let answer = example.answer.as_ref();
-        let rewarded = self.judge.rewards(candidates, &example.question, answer);
+        let rewarded = self.judge.rewards(candidates, example);
         let execution = start.elapsed();
         let logs: Vec<f64> =
             candidates.iter().map(|candidate| f64::from(candidate.log_probability)).collect();

@@ -1,0 +1,224 @@
+//! `xpr improve` through the binary: what people said becomes a better parser, or none.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use xpr_log::{NewFeedback, NewQuestion, QuestionLog, ShownAnswer, Verdict, log_path};
+use xpr_run::ParserList;
+
+const MUSIC: &str = "
+    CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT, born INT);
+    CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, artist_id INT REFERENCES artist (id), price REAL);
+    INSERT INTO artist VALUES (1, 'Nina Simone', 1933), (2, 'Bill Evans', 1929);
+    INSERT INTO album VALUES (1, 'Pastel Blues', 1, 9.5), (2, 'Wild is the Wind', 1, 12), (3, 'Portrait in Jazz', 2, 8);
+";
+
+/// A project whose parser is the built-in base, and a log beside its run.
+struct Served {
+    folder: tempfile::TempDir,
+}
+
+impl Served {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = rusqlite::Connection::open(folder.path().join("music.db")).unwrap();
+        database.execute_batch(MUSIC).unwrap();
+        let served = Served { folder };
+        printed(&served.xpr(&["init", "--db", "music.db"]));
+        served
+    }
+
+    fn run(&self) -> PathBuf {
+        self.folder.path().join("music/run")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+        command
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .env_remove("XPR_DATA")
+            .env_remove("XPR_EMBEDDINGS");
+        command
+    }
+
+    fn xpr(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Writes to the log that a question was answered with a program, and what somebody said about it.
+    fn say(&self, question: &str, answered: &str, verdict: Verdict, program: Option<&str>) {
+        let mut log = QuestionLog::open(&log_path(&self.run())).unwrap();
+        let shown = ShownAnswer { program: answered.to_owned(), ..ShownAnswer::default() };
+        let asked = NewQuestion {
+            question: question.to_owned(),
+            program: Some(answered.to_owned()),
+            shown: vec![shown],
+            ..NewQuestion::default()
+        };
+        let ids = log.append(&[asked]).unwrap();
+        log.add_feedback(&NewFeedback::now(ids[0], verdict, program.map(str::to_owned))).unwrap();
+    }
+
+    /// Confirms right answers to questions that the built-in base answers right.
+    fn confirm_easy_questions(&self) {
+        for (question, sql) in [
+            ("how many albums are there", "SELECT COUNT(*) FROM album"),
+            ("how many artists are there", "SELECT COUNT(*) FROM artist"),
+            ("what are the titles of all albums", "SELECT album.title FROM album"),
+            ("what are the names of all artists", "SELECT artist.name FROM artist"),
+            ("what is the average price of all albums", "SELECT AVG(album.price) FROM album"),
+            ("what is the maximum price of all albums", "SELECT MAX(album.price) FROM album"),
+        ] {
+            self.say(question, sql, Verdict::Right, None);
+        }
+    }
+
+    /// Returns the first line that `xpr ask` prints: the program.
+    fn ask(&self, question: &str) -> String {
+        let asked = printed(&self.xpr(&["ask", "music/run", question, "--min-confidence", "0"]));
+        asked.lines().next().unwrap_or_default().to_owned()
+    }
+
+    fn parsers(&self) -> ParserList {
+        ParserList::read(&self.run()).unwrap()
+    }
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The files of a folder and of those in it, with their sizes, except for the lock.
+fn files(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let (path, data) = {
+            let entry = entry.unwrap();
+            (entry.path(), entry.metadata().unwrap())
+        };
+        match data.is_dir() {
+            true => files.extend(self::files(&path)),
+            false if path.ends_with("lock") => {}
+            false => files.push((path, data.len())),
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_correction_is_learned_promoted_and_rolled_back() {
+    let served = Served::new();
+    let error = served.xpr(&["improve", "music/run"]);
+    let message = String::from_utf8(error.stderr).unwrap();
+    assert!(error.status.code() == Some(2) && message.contains("there is no log"), "{message}");
+
+    let (question, right) = ("show me the catalogue", "SELECT title, price FROM album");
+    let before = served.ask(question);
+    let learned = "SELECT album.title, album.price FROM album";
+    assert_ne!(before, learned, "the built-in base knows the answer already; correct another one");
+    served.say(question, &before, Verdict::Corrected, Some(right));
+    served.say("who was born in 1929", "SELECT COUNT(*) FROM album", Verdict::NoneOfThese, None);
+    served.say(
+        "when was nina simone born",
+        "SELECT 1",
+        Verdict::Answer,
+        Some("SELECT born FROM artist WHERE id = 1"),
+    );
+    // No word of this question says the name.
+    served.say(
+        "who is the pianist",
+        "SELECT 1",
+        Verdict::Corrected,
+        Some("SELECT id FROM artist WHERE name = 'Bill Evans'"),
+    );
+    let output = served.xpr(&["improve", "music/run", "--json"]);
+    let notes = String::from_utf8_lossy(&output.stderr);
+    assert!(notes.contains("note: left out: `who is the pianist`: not covered by the grammar"), "{notes}");
+    let improved = printed(&output);
+    let improved: serde_json::Value = serde_json::from_str(&improved).unwrap();
+    assert_eq!(
+        (&improved["decision"], &improved["promoted"]),
+        (&"promoted".into(), &true.into()),
+        "{improved}"
+    );
+    let learned_from = serde_json::json!({ "programs": 2, "answers": 1, "rejected": 1, "unlabeled": 0 });
+    assert_eq!((&improved["learned"], &improved["comparison"]["questions"]), (&learned_from, &3.into()));
+    assert_eq!(served.ask(question), learned);
+    assert!(!served.run().join("parsers/1/folds").exists() && !served.run().join("progress.json").exists());
+
+    let again = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(again.starts_with("There is nothing new"), "{again}");
+    let list = printed(&served.xpr(&["improve", "music/run", "--list"]));
+    assert!(list.starts_with("  0  trained\n→ 1  improved, from 0, "), "{list}");
+
+    let back = printed(&served.xpr(&["improve", "music/run", "--rollback"]));
+    assert_eq!(back, "Parser 0 of music/run answers again.\n");
+    assert_eq!(served.ask(question), before);
+    let back = printed(&served.xpr(&["improve", "music/run", "--rollback"]));
+    assert!(back.contains("there is none before it"), "{back}");
+    // After that, the correction is new again.
+    let improved = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(improved.contains("Promoted: parser 2 answers from now on."), "{improved}");
+    assert_eq!((served.ask(question).as_str(), served.parsers().current), (learned, 2));
+}
+
+/// A parser that training spoiled answers fewer of the confirmed questions, and is not used.
+#[test]
+fn a_worse_parser_is_not_promoted() {
+    let served = Served::new();
+    served.confirm_easy_questions();
+    let question = "how many albums are there";
+    let before = served.ask(question);
+    let spoil = ["improve", "music/run", "--set", "train.rate=0.05", "--set", "train.warmup=1"];
+    let improved = printed(&served.xpr(&spoil));
+    assert!(improved.contains("Not promoted: parser 1 answers fewer of the new questions."), "{improved}");
+    let list = served.parsers();
+    let record = list.record(1).unwrap();
+    let comparison = record.comparison.unwrap();
+    assert!(!record.promoted && comparison.right_after < comparison.right_before, "{comparison:?}");
+    assert_eq!((list.current, served.ask(question)), (0, before));
+    assert!(!served.run().join("parsers/1").exists(), "its files are of no use");
+
+    // The confirmations are still new, and a parser that learns from them as it should is promoted.
+    let improved = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(improved.contains("Promoted: parser 2"), "{improved}");
+    // Settings of an improvement do not last.
+    let config = fs::read_to_string(served.run().join("parsers/2/config.toml")).unwrap();
+    assert!(!config.contains("rate = 0.05"), "{config}");
+}
+
+#[test]
+fn a_killed_improvement_leaves_the_old_parser_and_the_next_one_starts_anew() {
+    let served = Served::new();
+    served.confirm_easy_questions();
+    let question = "how many albums are there";
+    let (answer, before) = (served.ask(question), files(&served.run()));
+    // Killed while a parser of the comparison is trained, and while the new one is.
+    for started in ["parsers/1/folds/0/config.toml", "parsers/1/config.toml"] {
+        let mut improve = served.command(&["improve", "music/run"]);
+        let mut child = improve.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while !served.run().join(started).exists() {
+            assert!(start.elapsed() < Duration::from_secs(120), "waited too long for {started}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // Another process must not change the run meanwhile.
+        let other = served.xpr(&["improve", "music/run", "--rollback"]);
+        assert!(String::from_utf8_lossy(&other.stderr).contains("is in use"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!served.run().join("parsers.json").exists(), "it was finished before it was killed");
+        assert_eq!((served.ask(question), served.parsers().current), (answer.clone(), 0));
+    }
+    let improved = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(improved.contains("Promoted: parser 1"), "{improved}");
+    let trained = |(path, _): &(PathBuf, u64)| !path.starts_with(served.run().join("parsers"));
+    let after: Vec<_> = files(&served.run()).into_iter().filter(trained).collect();
+    let new: Vec<_> = after.iter().filter(|file| !before.contains(file)).collect();
+    assert!(new.len() == 1 && new[0].0.ends_with("parsers.json"), "{new:?}");
+}

@@ -1,0 +1,271 @@
+//! Improving a run: train, compare, promote.
+
+use crate::answers::programs_of_answers;
+use crate::decision::{Decision, PairedAnswers};
+use crate::error::ImproveError;
+use crate::progress::{ImproveObserver, RecordedImprovement, Stage};
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use xpr_data::Example;
+use xpr_learn::task::check_length;
+use xpr_learn::{Experiment, Observer, TrainedRun};
+use xpr_run::{
+    AskedQuestion, Config, LearnedQuestions, ParserList, ParserOrigin, ParserRecord, RunError, RunFile,
+    RunFolder, Said, fingerprint, question_key, seconds_since_1970,
+};
+
+/// The number of parts into which the new confirmed questions are divided for the comparison.
+pub const FOLDS: usize = 3;
+
+/// How to improve a run.
+#[derive(Clone, Debug)]
+pub struct ImproveOptions {
+    /// Settings of training that differ from those of the run, such as `train.steps=400`.
+    pub settings: Vec<String>,
+    /// The fewest new confirmed questions to improve on.
+    pub fewest: usize,
+}
+
+impl Default for ImproveOptions {
+    fn default() -> Self {
+        ImproveOptions { settings: vec![], fewest: 1 }
+    }
+}
+
+/// What came of improving a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Improved {
+    /// There are too few new confirmed questions.
+    TooFew {
+        /// Their number.
+        new: usize,
+    },
+    /// A new parser was trained and compared.
+    Compared(Improvement),
+}
+
+/// A new parser, and how it compares with the one before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Improvement {
+    /// Its record in the list of parsers.
+    pub record: ParserRecord,
+    /// Whether it was promoted, and if not, why.
+    pub decision: Decision,
+    /// The answers to new confirmed questions.
+    pub new: PairedAnswers,
+    /// The answers to questions that were known before.
+    pub known: PairedAnswers,
+}
+
+/// Trains a new parser for a run from what people asked and said, compares it with the current one, and promotes it if it is not worse. The
+/// run is locked meanwhile, and its current parser goes on answering. If the process is killed, nothing has changed, and the next
+/// improvement starts anew.
+///
+/// # Errors
+/// If the run cannot be opened, another process is changing it, or training fails. The current parser is then unchanged.
+pub fn improve(
+    run: &Path,
+    asked: Vec<AskedQuestion>,
+    options: &ImproveOptions,
+    observer: &mut dyn ImproveObserver,
+) -> Result<Improved, ImproveError> {
+    let root = RunFolder::open_locked(run)?;
+    let mut parsers = ParserList::read(run)?;
+    let current = TrainedRun::open(run)?;
+    let session = Session::new(&root, &current, asked, options)?;
+    if session.new.len() < options.fewest.max(1) {
+        return Ok(Improved::TooFew { new: session.new.len() });
+    }
+    let folder = parsers.create_next(&root)?;
+    let mut observer = RecordedImprovement::new(&root, observer);
+    let trained = session.train(&folder, &mut observer);
+    root.remove(RunFile::Progress)?;
+    let (new, known) = match trained {
+        Ok(compared) => compared,
+        Err(error) => {
+            // A parser that cannot be trained leaves nothing behind.
+            remove_all(folder.folder())?;
+            return Err(error);
+        }
+    };
+    let decision = Decision::new(&new, &known);
+    let record = ParserRecord {
+        number: parsers.next_number(),
+        time: seconds_since_1970(),
+        origin: ParserOrigin::Improved,
+        before: parsers.current,
+        promoted: decision == Decision::Promoted,
+        learned: learned(&session.asked),
+        comparison: new.record(),
+    };
+    for unused in [folder.folder().join(FOLDS_FOLDER), folder.members()] {
+        remove_all(&unused)?;
+    }
+    parsers.add(&root, record.clone())?;
+    if !record.promoted {
+        remove_all(folder.folder())?;
+    }
+    Ok(Improved::Compared(Improvement { record, decision, new, known }))
+}
+
+/// Makes the parser current that was so before the current one. Returns its number, or nothing if the current parser is the first.
+///
+/// # Errors
+/// If the run cannot be opened, another process is changing it, or the earlier parser is gone.
+pub fn roll_back(run: &Path) -> Result<Option<usize>, ImproveError> {
+    let root = RunFolder::open_locked(run)?;
+    Ok(ParserList::read(run)?.roll_back(&root)?)
+}
+
+/// The folder of a new parser in which those of the comparison are trained.
+const FOLDS_FOLDER: &str = "folds";
+
+/// What one improvement learns from and compares on.
+struct Session<'r> {
+    current: &'r TrainedRun,
+    config: Config,
+    asked: Vec<AskedQuestion>,
+    /// The confirmed questions that the current parser has not learned from.
+    new: Vec<Example>,
+    /// The other questions whose right answer is known.
+    known: Vec<Example>,
+}
+
+impl<'r> Session<'r> {
+    fn new(
+        root: &RunFolder,
+        current: &'r TrainedRun,
+        mut asked: Vec<AskedQuestion>,
+        options: &ImproveOptions,
+    ) -> Result<Self, ImproveError> {
+        // The settings of the run as it was trained first, so that those of one improvement do not last.
+        let mut config = Config::read(Some(&root.path(RunFile::Config)), &options.settings)?.config;
+        config.check_consistency()?;
+        if config.learn.objective.is_none() {
+            config.learn.objective = Some("sparse".to_owned());
+        }
+        let labeled = current.labeled_questions()?;
+        let labels: HashSet<String> =
+            labeled.trained_on.iter().map(|label| question_key(&label.utterance)).collect();
+        let before: HashSet<String> = read_asked(&current.folder)?
+            .iter()
+            .filter(|asked| asked.said.confirmed().is_some())
+            .map(AskedQuestion::key)
+            .collect();
+        let confirmed = confirmed(&asked);
+        let confirmed = confirmed.into_iter().filter(|(key, _)| !labels.contains(key));
+        let (old, new): (Vec<_>, Vec<_>) = confirmed.partition(|(key, _)| before.contains(key));
+        let new_keys: HashSet<&String> = new.iter().map(|(key, _)| key).collect();
+        let is_known = |example: &Example| {
+            !new_keys.contains(&question_key(&example.utterance)) && check_length(&example.utterance).is_ok()
+        };
+        let labeled = labeled.trained_on.into_iter().chain(labeled.evaluated_on).filter(is_known);
+        let known = labeled.chain(old.into_iter().map(|(_, example)| example)).collect();
+        let new = new.into_iter().map(|(_, example)| example).collect();
+        programs_of_answers(current, &mut asked)?;
+        Ok(Session { current, config, asked, new, known })
+    }
+
+    /// Trains the parsers of the comparison and then the new one. Returns the answers to new and to known questions.
+    fn train(
+        &self,
+        folder: &RunFolder,
+        observer: &mut RecordedImprovement<'_>,
+    ) -> Result<(PairedAnswers, PairedAnswers), ImproveError> {
+        let mut folds: Vec<Vec<Example>> = vec![vec![]; FOLDS];
+        for example in &self.new {
+            folds[fold_of(&example.utterance)].push(example.clone());
+        }
+        folds.retain(|fold| !fold.is_empty());
+        let mut new = PairedAnswers::default();
+        for (index, fold) in folds.iter().enumerate() {
+            observer.begin(Stage::Fold { fold: index + 1, of: folds.len() });
+            let place = RunFolder::create(&folder.folder().join(FOLDS_FOLDER).join(index.to_string()))?;
+            let held_out: Vec<String> = fold.iter().map(|example| question_key(&example.utterance)).collect();
+            let parser = self.train_parser(&place, &held_out, observer)?;
+            new.extend(self.compare(&parser, fold)?);
+        }
+        observer.begin(Stage::NewParser);
+        folder.write_json_lines(RunFile::Asked, &self.asked)?;
+        let parser = self.train_parser(folder, &[], observer)?;
+        Ok((new, self.compare(&parser, &self.known)?))
+    }
+
+    fn train_parser(
+        &self,
+        folder: &RunFolder,
+        held_out: &[String],
+        observer: &mut RecordedImprovement<'_>,
+    ) -> Result<TrainedRun, ImproveError> {
+        let config = self.config.clone();
+        let experiment = Experiment::load_asked(config, &self.asked, held_out, &mut |_, _, _| {})?;
+        // Each question is in all parsers but one, and in the new one.
+        if held_out.is_empty() {
+            for left_out in experiment.left_out() {
+                observer.note(&format!("left out: {left_out}"));
+            }
+        }
+        experiment.run(folder, false, observer)?;
+        Ok(TrainedRun::open(folder.folder())?)
+    }
+
+    fn compare(&self, parser: &TrainedRun, questions: &[Example]) -> Result<PairedAnswers, ImproveError> {
+        let before = self.current.right_answers(questions)?;
+        Ok(PairedAnswers::new(&before, &parser.right_answers(questions)?))
+    }
+}
+
+/// Returns the confirmed questions with a program that finds the right answer, and the words by which they are recognised.
+fn confirmed(asked: &[AskedQuestion]) -> Vec<(String, Example)> {
+    let example = |asked: &AskedQuestion| {
+        let program = asked.said.confirmed()?.to_owned();
+        check_length(&asked.utterance).ok()?;
+        Some((asked.key(), Example { utterance: asked.utterance.clone(), program }))
+    };
+    asked.iter().filter_map(example).collect()
+}
+
+/// Returns the part of the comparison in which a question is held out. It depends on its words only.
+fn fold_of(utterance: &str) -> usize {
+    let hash = fingerprint([question_key(utterance).as_str()]);
+    let number = u64::from_str_radix(&hash, 16).unwrap_or(0);
+    (number % FOLDS as u64) as usize
+}
+
+/// Reads the questions that a parser learned from; none if it is the one that training wrote.
+pub(crate) fn read_asked(folder: &RunFolder) -> Result<Vec<AskedQuestion>, RunError> {
+    if !folder.has(RunFile::Asked) {
+        return Ok(vec![]);
+    }
+    let content = folder.read(RunFile::Asked)?;
+    let content = String::from_utf8_lossy(&content);
+    let line = |(index, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            folder.content_error(RunFile::Asked, format!("line {}: {error}; restore the file", index + 1))
+        })
+    };
+    content.lines().enumerate().map(line).collect()
+}
+
+fn learned(asked: &[AskedQuestion]) -> LearnedQuestions {
+    let mut learned = LearnedQuestions::default();
+    for question in asked {
+        match question.said {
+            Said::Program { .. } => learned.programs += 1,
+            Said::Answer { .. } => learned.answers += 1,
+            Said::NoneOf { .. } => learned.rejected += 1,
+            Said::Nothing => learned.unlabeled += 1,
+        }
+    }
+    learned
+}
+
+fn remove_all(folder: &Path) -> Result<(), RunError> {
+    match fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(RunError::File { path: folder.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
