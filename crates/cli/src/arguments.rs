@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Teach(TeachArguments),
     Improve(ImproveArguments),
     Simulate(SimulateArguments),
+    Serve(ServeArguments),
     Log(LogArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
@@ -617,6 +618,63 @@ pub(crate) enum Series {
     Pickable,
 }
 
+/// Serve trained parsers over HTTP, with a page to ask in a browser.
+///
+/// The page shows answers with their rows and SQL, several answers to choose from where the parser is not sure, and keeps what people say
+/// about them. Programs ask with JSON: /v1/openapi.json describes the interface, and /metrics has figures for Prometheus. Every question
+/// is logged beside its run before it is answered (`xpr log`). The database is only read. A parser that `xpr improve` or `xpr teach`
+/// promotes, and a database that changed, are used from the next question on. Ctrl-C ends the server after what is being answered.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr serve music/run
+  xpr serve music/run films=xpr-demo/runs/seed-0/labels --listen 127.0.0.1:9000
+  xpr serve music/run --listen 0.0.0.0:8080 --token-file token.txt --host ask.example.org
+  xpr serve music/run --no-log
+  curl -s localhost:8080/v1/ask -H 'Content-Type: application/json' -d '{\"question\": \"how many albums are there\"}'")]
+pub(crate) struct ServeArguments {
+    /// Run folders of trained parsers, or NAME=RUN; named after their data if not given. The first is asked if a request names none.
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Address to listen on. Others than this machine can connect to an address that is not 127.0.0.1 or [::1], and then a token is needed.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// File with the access token that clients must send.
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The access token, from the environment only: a command line is visible to others.
+    #[arg(long, env = "XPR_TOKEN", hide = true, hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Name by which browsers call the server, beside localhost and addresses. Requests for other names are refused.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// Keep no log of questions, and so no feedback.
+    #[arg(long)]
+    pub(crate) no_log: bool,
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    /// Confidence that an answer needs, from 0 to 1; the run's own if not given.
+    #[arg(long, value_name = "P", value_parser = parse_share)]
+    pub(crate) min_confidence: Option<f64>,
+    /// Number of questions that can wait; more are refused.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) queue: u16,
+    /// Requests a second that each client can send, and twice as many at once; 0 for no limit.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) rate_limit: u32,
+    /// Number of connections. More close those that wait longest for their clients.
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(16..=1_000_000))]
+    pub(crate) connections: u32,
+    /// Write what happens to standard error as lines of JSON.
+    #[arg(long)]
+    pub(crate) json_logs: bool,
+    /// Also write a line for each request.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
+}
+
 /// Print, export or prune the questions that people asked a served parser.
 ///
 /// `xpr serve` writes the log: every question, the answer, how sure it was, how long it took, and what people said about it. The log is
@@ -912,6 +970,41 @@ pub(crate) enum BenchCommand {
     Train(BenchTrainArguments),
     Search(BenchSearchArguments),
     Ask(BenchAskArguments),
+    Serve(BenchServeArguments),
+}
+
+/// Measure how a server answers many clients at once.
+///
+/// Starts a server in this process, on a port of this machine, with a log in a temporary folder. Measures the time of a request when there is no other, the
+/// requests of many clients that each wait for their answer before they ask again, and the same number of threads that call the library without a
+/// server. Then opens connections that say nothing or do not end their requests, and measures the time of a request beside them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr bench serve xpr-demo/runs/seed-0/labels --questions xpr-demo/test.tsv --beam 8
+  xpr bench serve music/run --questions log.txt --clients 8 --requests 100000 --json")]
+pub(crate) struct BenchServeArguments {
+    #[command(flatten)]
+    pub(crate) trained: TrainedRunArguments,
+    /// Questions: one per line, or in the formats of `xpr init --labeled`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) questions: PathBuf,
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    /// Number of clients.
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) clients: u16,
+    /// Number of requests of all clients together.
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    pub(crate) requests: u32,
+    /// Number of connections that say nothing or do not end their requests.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(0..=50_000))]
+    pub(crate) silent: u32,
+    /// Keep no log.
+    #[arg(long)]
+    pub(crate) no_log: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 /// Measure the time of answers: from the text of a question to its candidates, their execution and the chosen answer.

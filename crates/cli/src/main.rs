@@ -71,6 +71,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Teach(arguments) => commands::teach::run(&arguments, out),
         Command::Improve(arguments) => commands::improve::run(&arguments, out),
         Command::Simulate(arguments) => commands::simulate::run(&arguments, out),
+        Command::Serve(arguments) => commands::serve::run(&arguments, out),
         Command::Log(arguments) => commands::log::run(&arguments, out),
         Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),
@@ -87,6 +88,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Bench(BenchCommand::Train(arguments)) => commands::bench_parser::train(&arguments, out),
         Command::Bench(BenchCommand::Search(arguments)) => commands::bench_parser::search(&arguments, out),
         Command::Bench(BenchCommand::Ask(arguments)) => commands::bench_ask::run(&arguments, out),
+        Command::Bench(BenchCommand::Serve(arguments)) => commands::bench_serve::run(&arguments, out),
         Command::Completions(arguments) => commands::completions::run(&arguments, out),
         Command::Man(arguments) => commands::man::run(&arguments, out),
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 16] = [
+const CRATES: [(&str, &[&str]); 17] = [
     ("text", &[]),
     ("random", &[]),
     ("base", &[]),
@@ -22,11 +22,12 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("demo", &["data", "exec"]),
     ("log", &["exec"]),
     ("improve", &["data", "exec", "learn", "log", "parser", "random", "report", "run"]),
+    ("serve", &["exec", "lang", "learn", "log", "run"]),
     (
         "cli",
         &[
             "base", "data", "demo", "exec", "improve", "lang", "learn", "log", "nn", "parser", "report",
-            "run", "sentence", "text",
+            "run", "sentence", "serve", "text",
         ],
     ),
 ];

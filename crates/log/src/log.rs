@@ -30,6 +30,8 @@ pub struct Selection {
     pub before: Option<i64>,
     /// With a larger number than this one.
     pub after: Option<QuestionId>,
+    /// With a smaller number than this one.
+    pub below: Option<QuestionId>,
     /// With feedback, or without.
     pub judged: Option<bool>,
     /// Questions whose last feedback is this verdict.
@@ -186,7 +188,7 @@ impl QuestionLog {
         let sql = selection.sql();
         let failed = |source| self.failed(source);
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
-        let Selection { since, before, after, judged, verdict, text, limit, .. } = selection;
+        let Selection { since, before, after, below, judged, verdict, text, limit, .. } = selection;
         let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let arguments = params![
             since,
@@ -195,7 +197,8 @@ impl QuestionLog {
             judged,
             verdict.map(Verdict::name),
             text.as_ref().map(|text| text.to_ascii_lowercase()),
-            limit
+            limit,
+            below.map(|id| id.0)
         ];
         let mut rows = statement.query(arguments).map_err(failed)?;
         let mut feedback = self.feedback_statement()?;
@@ -216,6 +219,28 @@ impl QuestionLog {
             Ok::<(), LogError>(())
         })?;
         Ok(entries)
+    }
+
+    /// Returns the questions whose candidates disagree most, and about which nobody said anything. Of questions with the same text, the
+    /// last is returned.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn most_disputed(&self, limit: usize) -> Result<Vec<Entry>, LogError> {
+        let sql = format!(
+            "{COLUMNS} FROM question
+             WHERE program IS NOT NULL AND disagreement > 0
+               AND id IN (SELECT max(id) FROM question GROUP BY lower(trim(question)))
+               AND lower(trim(question)) NOT IN
+                   (SELECT lower(trim(judged.question)) FROM question AS judged JOIN feedback ON feedback.question = judged.id)
+             ORDER BY disagreement DESC, id DESC LIMIT ?1"
+        );
+        let failed = |source| self.failed(source);
+        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+        let mut feedback = self.feedback_statement()?;
+        let rows =
+            statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], raw_entry).map_err(failed)?;
+        rows.map(|row| self.parse(row.map_err(failed)?, &mut feedback)).collect()
     }
 
     /// Returns the number of questions, and of those whose last feedback says which answer is right.
@@ -300,7 +325,7 @@ impl QuestionLog {
 }
 
 impl Selection {
-    /// Returns the query of the selection. Its parameters are the fields in their order, with the limit last.
+    /// Returns the query of the selection.
     fn sql(&self) -> String {
         let order = if self.newest_first { "DESC" } else { "ASC" };
         format!(
@@ -310,6 +335,7 @@ impl Selection {
                AND (?5 IS NULL OR ?5 = (SELECT verdict FROM feedback WHERE feedback.question = question.id
                                         ORDER BY feedback.id DESC LIMIT 1))
                AND (?6 IS NULL OR instr(lower(question), ?6) > 0)
+               AND (?8 IS NULL OR id < ?8)
              ORDER BY id {order} LIMIT ?7"
         )
     }

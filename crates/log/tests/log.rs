@@ -49,6 +49,7 @@ fn entries_are_read_as_they_were_written_and_selected() {
         (Selection { since: Some(20), ..all.clone() }, vec!["two", "three ones"]),
         (Selection { before: Some(20), ..all.clone() }, vec!["One"]),
         (Selection { after: Some(ids[1]), ..all.clone() }, vec!["three ones"]),
+        (Selection { below: Some(ids[1]), ..all.clone() }, vec!["One"]),
         (Selection { judged: Some(true), ..all.clone() }, vec!["One"]),
         (Selection { judged: Some(false), ..all.clone() }, vec!["two", "three ones"]),
         (Selection { verdict: Some(Verdict::Corrected), ..all.clone() }, vec!["One"]),
@@ -73,6 +74,28 @@ fn entries_are_read_as_they_were_written_and_selected() {
         "1\t1970-01-01T00:00:00Z\tOne\tSELECT 1\tvalue\t0.2500\ttrue\t\tp1\t1.500\tcorrected\tSELECT 2"
     );
     assert_eq!(serde_json::from_str::<xpr_log::Entry>(lines[2]).unwrap(), entry);
+}
+
+#[test]
+fn disputed_questions_come_first_and_judged_ones_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = QuestionLog::open(&folder.path().join("log")).unwrap();
+    let disputed = |text: &str, disagreement| NewQuestion { disagreement, ..asked(1, text) };
+    let ids = log
+        .append(&[
+            disputed("a", Some(0.2)),
+            disputed("b", Some(0.6)),
+            disputed("c", Some(0.9)),
+            disputed("d", None),
+            disputed("e", Some(0.0)),
+            disputed("A ", Some(0.3)),
+            disputed("C", Some(0.9)),
+        ])
+        .unwrap();
+    log.add_feedback(&NewFeedback::now(ids[2], Verdict::NoneOfThese, None)).unwrap();
+    let found: Vec<QuestionId> = log.most_disputed(10).unwrap().iter().map(|entry| entry.id).collect();
+    assert_eq!(found, [ids[1], ids[5]]);
+    assert_eq!(log.most_disputed(1).unwrap().len(), 1);
 }
 
 #[test]

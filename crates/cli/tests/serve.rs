@@ -1,0 +1,200 @@
+//! `xpr serve` through its interface: answers, queries, feedback, the log, other parsers, and its end.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod server;
+
+use serde_json::{Value, json};
+use server::{Project, Response, Server, post};
+use std::io::{BufReader, Read, Write};
+use std::time::{Duration, Instant};
+
+/// Waits until a condition holds, for a minute at most.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_question_is_answered_judged_and_logged() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let answer = server.ask("how many singers are there");
+    let on_command_line = project.xpr(&["ask", "stage/run", "how many singers are there", "--json"]);
+    let on_command_line: Value = serde_json::from_str(&on_command_line).unwrap();
+    let best = &on_command_line["candidates"][on_command_line["chosen"].as_u64().unwrap() as usize];
+    assert_eq!(answer["sql"], best["program"], "the page and the command line give the same answer");
+    assert_eq!(answer["confidence"], on_command_line["confidence"]);
+    assert_eq!((&answer["rows"], &answer["id"]), (&json!([[3]]), &json!(1)), "{answer}");
+    assert_eq!(answer["answers"][0]["sql"], answer["sql"], "the chosen answer comes first");
+
+    let ran = server
+        .post("/v1/run", &json!({ "sql": "SELECT name, age AS years FROM singer WHERE age > 50" }))
+        .json();
+    assert_eq!((&ran["columns"], &ran["rows"]), (&json!(["name", "years"]), &json!([["Joe Sharp", 52]])));
+
+    let corrected = json!({ "id": 1, "verdict": "corrected", "sql": "SELECT count(name) FROM singer" });
+    assert_eq!(server.post("/v1/feedback", &corrected).status, 201);
+    let shown = json!({ "id": 1, "verdict": "answer", "sql": answer["answers"][0]["sql"] });
+    assert_eq!(server.post("/v1/feedback", &shown).status, 201);
+    let not_shown = json!({ "id": 1, "verdict": "answer", "sql": "SELECT 1" });
+    assert_eq!(server.post("/v1/feedback", &not_shown).status, 422);
+
+    let log = server.get("/v1/log").json();
+    assert_eq!(log["entries"][0]["question"], "how many singers are there");
+    assert_eq!(log["entries"][0]["feedback"][1]["verdict"], "answer");
+    assert_eq!((&log["questions"], &log["confirmed"]), (&json!(1), &json!(1)));
+    assert!(project.xpr(&["log", "stage/run"]).contains("said corrected: SELECT count(name) FROM singer"));
+    let progress = server.get("/v1/progress").json();
+    assert_eq!(progress["days"][0]["questions"], 1);
+    let schema = server.get("/v1/schema").json();
+    let table = schema["tables"].as_array().unwrap().iter().find(|table| table["name"] == "concert").unwrap();
+    assert_eq!(table["columns"][3]["references"], "singer.singer_id", "{table}");
+    assert!(table["columns"][1]["examples"].as_array().unwrap().contains(&json!("Auditions")), "{table}");
+    let metrics = server.get("/metrics").body;
+    assert!(metrics.contains("xpr_questions_total{run=\"stage\""), "{metrics}");
+    let described = server.get("/v1/openapi.json").json();
+    for path in ["/v1/ask", "/v1/run", "/v1/feedback", "/v1/schema", "/v1/log"] {
+        assert!(described["paths"][path].is_object(), "{path} is not described");
+    }
+}
+
+#[test]
+fn pages_work_without_scripts_and_a_server_without_log_keeps_none() {
+    let project = Project::new();
+    let server = project.serve(&["--no-log"]);
+    let form = "question=what+are+the+names+of+all+singers";
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: {}\r\n\r\n{form}",
+        form.len()
+    );
+    let page = server.send(request.as_bytes()).unwrap();
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("<td>Joe Sharp</td>"), "{}", page.body);
+    assert!(page.body.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.body.contains("<script>"));
+    for path in ["/", "/history", "/label", "/progress", "/assets/ask.js", "/assets/style.css"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    assert_eq!(server.ask("how many singers are there")["id"], Value::Null);
+    let said = server.post("/v1/feedback", &json!({ "id": 1, "verdict": "right" }));
+    assert_eq!(said.status, 404, "{}", said.body);
+    assert!(!project.path("stage/run.questions.sqlite").exists());
+}
+
+#[test]
+fn a_taught_parser_and_changed_data_are_used_while_the_server_runs() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let question = "how many shows";
+    let before = server.ask(question);
+    project.xpr(&["teach", "stage/run", question, "SELECT count(*) FROM concert"]);
+    eventually("the new parser", || server.ask(question)["parser"] != before["parser"]);
+    assert_eq!(server.ask(question)["rows"], json!([[3]]));
+    let runs = server.get("/v1/runs").json();
+    assert_eq!(runs[0]["number"], 1, "{runs}");
+    rusqlite::Connection::open(project.path("stage.db"))
+        .unwrap()
+        .execute("INSERT INTO concert VALUES (4, 'Encore', 2016, 1)", [])
+        .unwrap();
+    eventually("the new data", || server.ask(question)["rows"] == json!([[4]]));
+}
+
+#[test]
+fn slow_and_silent_clients_hold_nobody_up() {
+    let project = Project::new();
+    let server = project.serve(&["--connections", "64", "--rate-limit", "0"]);
+    // More than there are places: half of them say nothing, the others begin a request and do not end it.
+    let mut silent = Vec::new();
+    for number in 0..300 {
+        let mut stream = server.connect();
+        if number % 2 == 0 {
+            let _ =
+                stream.write_all(b"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
+        }
+        silent.push(stream);
+        if number % 50 == 0 {
+            assert_eq!(server.ask("how many singers are there")["rows"], json!([[3]]));
+        }
+    }
+    assert_eq!(server.ask("how many singers are there")["rows"], json!([[3]]));
+    // A client that does not read its answers.
+    let mut deaf = server.connect();
+    for _ in 0..50 {
+        let _ = deaf.write_all(post("/v1/ask", &json!({ "question": "show all singers" })).as_bytes());
+    }
+    assert_eq!(server.ask("how many singers are there")["rows"], json!([[3]]));
+}
+
+#[test]
+fn a_full_queue_refuses_and_never_grows() {
+    let project = Project::new();
+    let server = project.serve(&["--queue", "1", "--threads", "1", "--rate-limit", "0"]);
+    let mut streams: Vec<_> = (0..40)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream
+                .write_all(post("/v1/ask", &json!({ "question": "how many singers are there" })).as_bytes())
+                .unwrap();
+            stream
+        })
+        .collect();
+    let statuses: Vec<u16> = streams
+        .iter_mut()
+        .map(|stream| Response::read(&mut BufReader::new(stream)).unwrap().status)
+        .collect();
+    assert!(statuses.contains(&200) && statuses.contains(&429), "{statuses:?}");
+    assert_eq!(server.ask("how many singers are there")["rows"], json!([[3]]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_told_to_end_answers_what_it_has_begun() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let mut stream = server.connect();
+    stream
+        .write_all(post("/v1/ask", &json!({ "question": "how many singers are there" })).as_bytes())
+        .unwrap();
+    let mut events = server.connect();
+    events.write_all(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut first = [0; 12];
+    events.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let waiting = std::thread::spawn(move || Response::read(&mut BufReader::new(stream)));
+    // The request is being answered when the log has it; its answer comes, whenever the server is told to end.
+    eventually("the question", || project.xpr(&["log", "stage/run"]).contains("how many singers"));
+    assert!(server.terminate());
+    assert_eq!(waiting.join().unwrap().unwrap().status, 200);
+}
+
+#[test]
+fn a_server_that_others_can_reach_needs_a_token() {
+    let project = Project::new();
+    let refused = |flags: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_xpr"))
+            .current_dir(project.folder.path())
+            .args(["serve", "stage/run"])
+            .args(flags)
+            .env_remove("XPR_TOKEN")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let error = refused(&["--listen", "0.0.0.0:0"]);
+    assert!(error.contains("clients need a token"), "{error}");
+    std::fs::write(project.path("short"), "1234").unwrap();
+    let error = refused(&["--listen", "0.0.0.0:0", "--token-file", "short"]);
+    assert!(error.contains("at least 16 characters"), "{error}");
+    let error = refused(&["stage/run", "--listen", "127.0.0.1:0"]);
+    assert!(error.contains("two runs have the name `stage`"), "{error}");
+    let both = Server::start(
+        project.folder.path(),
+        &["serve", "stage/run", "other=stage/run", "--listen", "127.0.0.1:0", "--no-log"],
+    );
+    let asked = both.post("/v1/ask", &json!({ "question": "how many singers are there", "run": "other" }));
+    assert_eq!(asked.json()["run"], "other");
+}

@@ -1,0 +1,41 @@
+// Elements are made of nodes and text, never of markup, so that nothing in a question or a cell can become part of the page.
+
+/** Returns an element. Properties that begin with `on` are listeners, and others are attributes; `false` and `null` leave one out. */
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties ?? {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Returns an element of a picture. */
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.flat().filter(Boolean));
+  return element;
+}
+
+/** Says something at the foot of the page, and to screen readers, for a moment. */
+export function say(text, isError = false) {
+  const status = document.getElementById("status");
+  status.textContent = text;
+  status.classList.toggle("error", isError);
+  status.classList.add("shown");
+  clearTimeout(say.timer);
+  say.timer = setTimeout(() => status.classList.remove("shown"), isError ? 8000 : 3500);
+}
+
+/** Returns a share as people read it. It is rounded down, so that what is not certain does not look like it. */
+export function percent(share) {
+  return `${Math.floor(100 * share + 1e-9)} %`;
+}
+
+/** Returns a number with its noun. */
+export function count(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}

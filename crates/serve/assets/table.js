@@ -1,0 +1,116 @@
+// Rows as a table that can be sorted, copied and downloaded.
+
+import { count, el, say } from "./dom.js";
+
+/** The number of rows that are shown at first. */
+const FIRST_ROWS = 100;
+
+/** Compares two cells: nulls come last, numbers before texts. */
+function compare(left, right) {
+  if (left === null || right === null) return (left === null) - (right === null);
+  const numbers = (typeof right === "number") - (typeof left === "number");
+  if (numbers !== 0) return numbers;
+  return typeof left === "number" ? left - right : left.localeCompare(right, undefined, { numeric: true });
+}
+
+function cell(value) {
+  if (value === null) return el("td", { class: "null" }, "null");
+  if (typeof value === "number") return el("td", { class: "number" }, String(value));
+  return el("td", {}, String(value));
+}
+
+/** Returns the class of a column: numbers are at the right, and so is their head. */
+function columnClass(rows, index) {
+  const values = rows.map((row) => row[index]).filter((value) => value !== null);
+  return values.length > 0 && values.every((value) => typeof value === "number") ? "number" : null;
+}
+
+/** Returns a field as spreadsheets read it. One that they would take for a formula is marked as text. */
+function csvField(value) {
+  if (value === null) return "";
+  let text = String(value);
+  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function toCsv(columns, rows) {
+  return [columns, ...rows].map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+}
+
+function toTabs(columns, rows) {
+  const field = (value) => (value === null ? "" : String(value).replace(/[\t\n\r]/g, " "));
+  return [columns, ...rows].map((row) => row.map(field).join("\t")).join("\n");
+}
+
+function toJson(columns, rows) {
+  return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value]))), null, 2);
+}
+
+function download(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = el("a", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied.");
+  } catch {
+    say("The browser does not allow copying here.", true);
+  }
+}
+
+function button(label, onclick) {
+  return el("button", { type: "button", class: "quiet", onclick }, label);
+}
+
+/** Returns a table without buttons. `total` is the number of rows, if there are more than those given. */
+export function plainTable(columns, rows, total = rows.length) {
+  const head = el("thead", {}, el("tr", {}, columns.map((name, index) => el("th", { scope: "col", class: columnClass(rows, index) }, name))));
+  const body = el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))));
+  const wrap = el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Rows" }, el("table", {}, head, body));
+  const note = total === 0 ? "No rows." : total > rows.length ? `The first ${rows.length} of ${count(total, "row")}.` : `${count(total, "row")}.`;
+  return el("div", { class: "rows" }, wrap, el("p", { class: "hint" }, note));
+}
+
+/** Returns a table whose columns sort, with buttons that copy and download all rows. */
+export function resultTable(columns, rows, name = "answer") {
+  let sorted = [...rows];
+  let order = { column: -1, up: true };
+  let shown = Math.min(FIRST_ROWS, rows.length);
+  const body = el("tbody");
+  const heads = columns.map((column, index) =>
+    el("th", { scope: "col", class: columnClass(rows, index), "aria-sort": "none" },
+      el("button", { type: "button", class: "sort", title: `Sort by ${column}`, onclick: () => sort(index) }, column)));
+  const more = el("button", { type: "button", class: "quiet", onclick: () => { shown = rows.length; draw(); } }, "Show all rows");
+  const note = el("p", { class: "hint" });
+
+  function draw() {
+    body.replaceChildren(...sorted.slice(0, shown).map((row) => el("tr", {}, row.map(cell))));
+    note.replaceChildren(rows.length === 0 ? "No rows." : shown < rows.length ? `The first ${shown} of ${count(rows.length, "row")}. ` : `${count(rows.length, "row")}.`);
+    if (shown < rows.length) note.append(more);
+  }
+
+  function sort(column) {
+    order = { column, up: order.column === column ? !order.up : true };
+    const sign = order.up ? 1 : -1;
+    sorted = [...rows].sort((left, right) => {
+      // Nulls come last in both directions.
+      if (left[column] === null || right[column] === null) return compare(left[column], right[column]);
+      return sign * compare(left[column], right[column]);
+    });
+    heads.forEach((head, index) => head.setAttribute("aria-sort", index === column ? (order.up ? "ascending" : "descending") : "none"));
+    draw();
+  }
+
+  draw();
+  const table = el("table", {}, el("thead", {}, el("tr", {}, heads)), body);
+  const wrap = el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Rows of the answer" }, table);
+  const tools = el("div", { class: "tools" },
+    button("Copy", () => copy(toTabs(columns, sorted))),
+    button("CSV", () => download(`${name}.csv`, "text/csv", toCsv(columns, sorted))),
+    button("JSON", () => download(`${name}.json`, "application/json", toJson(columns, sorted))));
+  return el("div", { class: "rows" }, wrap, el("div", { class: "below-table" }, note, tools));
+}

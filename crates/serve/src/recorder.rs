@@ -1,0 +1,133 @@
+//! The thread that writes the log of a run.
+//!
+//! Writing to the disk takes longer than answering. So all that waits is written in one transaction, and the threads that answer do not
+//! wait for it: the recorder sends the answers when they are written.
+
+use crate::answer::AskResponse;
+use crate::problem::Problem;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use tokio::sync::oneshot;
+use xpr_log::{LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog};
+
+/// The most that is written in one transaction.
+const MAX_BATCH: usize = 256;
+
+/// The receiver of an answer.
+pub(crate) type Reply = oneshot::Sender<Result<AskResponse, Problem>>;
+
+/// What is to be written.
+enum Record {
+    Question(Box<(NewQuestion, AskResponse)>, Reply),
+    Feedback(NewFeedback, oneshot::Sender<Result<(), Problem>>),
+}
+
+/// The recorder of a run. It ends when this is dropped and all is written.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    records: Option<Sender<Record>>,
+    thread: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+impl Recorder {
+    /// Opens a log and starts the thread that writes it.
+    ///
+    /// # Errors
+    /// If the log cannot be opened.
+    pub(crate) fn start(path: &Path) -> Result<Self, LogError> {
+        let log = QuestionLog::open(path)?;
+        let (records, waiting) = mpsc::channel();
+        let thread =
+            thread::Builder::new().name("xpr-recorder".to_owned()).spawn(move || write(log, &waiting));
+        let thread = thread.map_err(|source| LogError::File { path: path.to_owned(), source })?;
+        Ok(Recorder { records: Some(records), thread: Some(thread), path: path.to_owned() })
+    }
+
+    /// Returns the file of the log.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a question, and then sends its answer.
+    pub(crate) fn question(&self, asked: NewQuestion, answer: AskResponse, reply: Reply) {
+        self.send(Record::Question(Box::new((asked, answer)), reply));
+    }
+
+    /// Writes feedback. The receiver gets a message when it is written.
+    pub(crate) fn feedback(&self, feedback: NewFeedback) -> oneshot::Receiver<Result<(), Problem>> {
+        let (reply, receiver) = oneshot::channel();
+        self.send(Record::Feedback(feedback, reply));
+        receiver
+    }
+
+    fn send(&self, record: Record) {
+        // If the thread is gone, the record is dropped, and with it the sender of its reply, which the receiver notices.
+        if let Some(records) = &self.records {
+            let _ = records.send(record);
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.records = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Writes records until there can be no more.
+fn write(mut log: QuestionLog, waiting: &Receiver<Record>) {
+    while let Ok(first) = waiting.recv() {
+        let mut records = vec![first];
+        records.extend(waiting.try_iter().take(MAX_BATCH - 1));
+        let (mut asked, mut answers, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        for record in records {
+            match record {
+                Record::Question(question, reply) => {
+                    let (question, answer) = *question;
+                    asked.push(question);
+                    answers.push((answer, reply));
+                }
+                Record::Feedback(feedback, reply) => said.push((feedback, reply)),
+            }
+        }
+        if !asked.is_empty() {
+            reply_all(log.append(&asked), answers);
+        }
+        for (feedback, reply) in said {
+            let _ = reply.send(log.add_feedback(&feedback).map_err(|error| refusal(&error)));
+        }
+    }
+}
+
+fn reply_all(written: Result<Vec<QuestionId>, LogError>, answers: Vec<(AskResponse, Reply)>) {
+    match written {
+        Ok(ids) => {
+            for ((answer, reply), id) in answers.into_iter().zip(ids) {
+                let _ = reply.send(Ok(AskResponse { id: Some(id.0), ..answer }));
+            }
+        }
+        Err(error) => {
+            let problem = refusal(&error);
+            for (_, reply) in answers {
+                let _ = reply.send(Err(problem.clone()));
+            }
+        }
+    }
+}
+
+/// Returns what a client is told of an error of the log.
+fn refusal(error: &LogError) -> Problem {
+    match error {
+        LogError::NoQuestion(_) => Problem::not_found(error.to_string()),
+        LogError::Program(_) => Problem::bad_feedback(error.to_string()),
+        _ => {
+            tracing::error!(%error, "the log cannot be written");
+            Problem::unavailable("the log of questions cannot be written, and nothing is answered without it")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The tables of a database, as the page and the interface show them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use xpr_exec::sqlite::answer_cells;
+use xpr_exec::{Executor, Outcome};
+use xpr_lang::sql::{ColumnType, Schema, Table};
+use xpr_learn::Task;
+
+/// The number of example values of a column.
+const EXAMPLES: usize = 4;
+/// The number of characters of an example.
+const EXAMPLE_CHARS: usize = 40;
+/// The number of names that are listed of data that are no database.
+const MAX_NAMES: usize = 2000;
+
+/// What questions can be about.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+pub struct SchemaView {
+    /// The name of the parser's run.
+    pub run: String,
+    /// The tables, if the data are a database.
+    pub tables: Vec<TableView>,
+    /// The names that programs can use, if the data are a knowledge base.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// A table.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TableView {
+    /// The name.
+    pub name: String,
+    /// The columns.
+    pub columns: Vec<ColumnView>,
+}
+
+/// A column.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ColumnView {
+    /// The name.
+    pub name: String,
+    /// `text`, `number`, `time`, `boolean` or `other`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Whether it is part of the primary key.
+    pub primary_key: bool,
+    /// The column that it refers to, such as `film.id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<String>,
+    /// Some of its values.
+    pub examples: Vec<String>,
+}
+
+impl SchemaView {
+    /// Reads example values of every column, within the limits of guesses. A column whose values cannot be read so fast has none.
+    pub(crate) fn read(task: &Task, run: &str) -> Self {
+        let Some(schema) = task.world().schema() else {
+            let names = task.world().environment().items().iter().map(|item| item.phrase.clone());
+            return SchemaView {
+                run: run.to_owned(),
+                tables: vec![],
+                names: names.take(MAX_NAMES).collect(),
+            };
+        };
+        let mut executor = task.executor().ok();
+        let mut table = |table: &Table| {
+            let column = |index: usize| {
+                let column = &table.columns[index];
+                let examples =
+                    executor.as_mut().map(|executor| examples(executor, &table.name, &column.name));
+                ColumnView {
+                    name: column.name.clone(),
+                    kind: kind(column.ty),
+                    primary_key: table.primary_key.contains(&(index as u32)),
+                    references: references(schema, table, index as u32),
+                    examples: examples.unwrap_or_default(),
+                }
+            };
+            TableView { name: table.name.clone(), columns: (0..table.columns.len()).map(column).collect() }
+        };
+        let tables = schema.tables.iter().map(&mut table).collect();
+        SchemaView { run: run.to_owned(), tables, names: vec![] }
+    }
+}
+
+fn kind(ty: ColumnType) -> &'static str {
+    match ty {
+        ColumnType::Text => "text",
+        ColumnType::Number => "number",
+        ColumnType::Time => "time",
+        ColumnType::Boolean => "boolean",
+        ColumnType::Other => "other",
+    }
+}
+
+/// Returns the column that a column refers to.
+fn references(schema: &Schema, table: &Table, column: u32) -> Option<String> {
+    let to = table.foreign_keys.iter().find_map(|key| {
+        let position = key.columns.iter().position(|&from| from == column)?;
+        key.to.get(position).copied()
+    })?;
+    Some(format!("{}.{}", schema.table(to.table).name, schema.column(to).name))
+}
+
+/// Returns some values of a column.
+fn examples(executor: &mut dyn Executor, table: &str, column: &str) -> Vec<String> {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let (table, column) = (quoted(table), quoted(column));
+    let query = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {EXAMPLES}");
+    let Outcome::Value(answer) = executor.execute(&query) else { return vec![] };
+    let rows = answer_cells(&answer).unwrap_or_default();
+    rows.iter().filter_map(|row| row.first()).map(|cell| shortened(&cell.to_string())).collect()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(EXAMPLE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
