@@ -268,7 +268,7 @@ fn a_sentence_encoder_changes_what_an_ensemble_teaches() {
     let without = metrics("without", &[]);
     let with = metrics("with", &[&encoder]);
     assert_ne!(with, without);
-    assert_eq!(with, metrics("again", &[&encoder, "learn.paraphrase=20"]), "20 is the default");
+    assert_eq!(with, metrics("again", &[&encoder, "learn.paraphrase=40"]), "40 is the default");
     assert_ne!(with, metrics("equal", &[&encoder, "learn.paraphrase=0"]));
 
     let missing = train("missing", &["learn.encoder=nowhere"]).output().unwrap();

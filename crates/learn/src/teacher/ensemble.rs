@@ -47,13 +47,13 @@ impl Ensemble {
     ) -> Self {
         let mut suggested = suggestions(members, examples, learn);
         let task = e_step.judge.task();
-        let mut suggesting = members.len();
         let asked = paraphrases.as_deref().map(|paraphrases| paraphrases.encode(examples));
         if let (Some(paraphrases), Some(asked)) = (paraphrases.as_deref(), &asked) {
-            suggesting += 1;
             for ((example, asked), all) in examples.iter().zip(asked).zip(&mut suggested) {
-                all.programs.extend(paraphrases.nearest(task, example, asked));
-                all.mass += 1.0;
+                let nearest = paraphrases.nearest(task, example, asked);
+                if !nearest.is_empty() {
+                    all.add(nearest, 1.0);
+                }
             }
         }
         let mut lesson = |(index, suggested): (usize, Suggestions)| {
@@ -66,7 +66,7 @@ impl Ensemble {
             let mut candidates = reranked(programs, channel, task, &example.question);
             let likely = candidates.partition_point(|candidate| candidate.log_probability >= LEAST_SUGGESTED);
             candidates.truncate(likely.max(1));
-            let mass = (suggested.mass / suggesting as f64).ln() as f32;
+            let mass = (suggested.mass / suggested.members as f64).ln() as f32;
             candidates.iter_mut().for_each(|candidate| candidate.log_probability += mass);
             taught(example, candidates, &mut e_step)
         };
@@ -94,6 +94,17 @@ struct Suggestions {
     programs: Vec<(Program, f64)>,
     /// The sum over the members of the probability of what they found.
     mass: f64,
+    /// The number of members. The nearest labels count as one, if there are any.
+    members: usize,
+}
+
+impl Suggestions {
+    /// Adds what a member found, with the probability of all of it.
+    fn add(&mut self, programs: Vec<(Program, f64)>, mass: f64) {
+        self.programs.extend(programs);
+        self.mass += mass;
+        self.members += 1;
+    }
 }
 
 /// Returns the suggestions for each question.
@@ -107,8 +118,8 @@ fn suggestions(
     for member in members {
         let beams = questions.chunks(BATCH).flat_map(|chunk| member.candidates(chunk, learn.beam));
         for (beam, all) in beams.zip(&mut suggested) {
-            all.mass += seen_mass(&beam, learn.temperature);
-            all.programs.extend(tempered(beam, learn.temperature));
+            let mass = seen_mass(&beam, learn.temperature);
+            all.add(tempered(beam, learn.temperature), mass);
         }
     }
     suggested

@@ -333,7 +333,7 @@ impl LearnConfig {
 }
 
 /// The default of `learn.paraphrase`.
-const PARAPHRASE: f64 = 20.0;
+const PARAPHRASE: f64 = 40.0;
 
 fn is_empty_path(path: &Path) -> bool {
     path.as_os_str().is_empty()
