@@ -25,6 +25,8 @@ use xpr_log::{LogError, NewFeedback, QuestionId, QuestionLog, Verdict, log_path}
 
 /// The largest number of questions in a batch.
 const MAX_BATCH: usize = 16;
+/// The number of questions after which a thread prepares anew. What it learns about words of questions would otherwise grow without bound.
+const REFRESH: usize = 5000;
 /// The number of queries of people that can wait; each may take seconds.
 const MAX_QUERIES: usize = 16;
 /// The number of threads that run the queries of people, so that a slow one delays no question.
@@ -337,12 +339,19 @@ fn answer_questions(shared: &Shared) {
                 continue;
             }
         };
-        let work = || loop {
-            match shared.questions.take(parser.generation, MAX_BATCH, shared.options.threads) {
-                Taken::Jobs(jobs) => answer_batch(shared, &parser, &mut answerer, jobs),
-                Taken::Changed => return true,
-                Taken::Closed => return false,
+        let mut answered = 0;
+        let work = || {
+            while answered < REFRESH {
+                match shared.questions.take(parser.generation, MAX_BATCH, shared.options.threads) {
+                    Taken::Jobs(jobs) => {
+                        answered += jobs.len();
+                        answer_batch(shared, &parser, &mut answerer, jobs);
+                    }
+                    Taken::Changed => return true,
+                    Taken::Closed => return false,
+                }
             }
+            true
         };
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(true) => {}

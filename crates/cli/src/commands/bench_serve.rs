@@ -39,6 +39,10 @@ struct ServerSpeed {
     direct_per_second: f64,
     /// `per_second` divided by `direct_per_second`.
     share_of_direct: f64,
+    /// Processor time for each answer of the server, with that of the clients, if the system tells. Other processes do not change it.
+    processor_ms: Option<f64>,
+    /// And without a server.
+    direct_processor_ms: Option<f64>,
     requests: usize,
     /// Memory of the process after a tenth of the requests, in megabytes, if the system tells.
     megabytes_early: Option<f64>,
@@ -76,7 +80,10 @@ pub(crate) fn run(arguments: &BenchServeArguments, out: &mut dyn Write) -> Resul
 
     let lone = quantiles(lone_times(address, &questions, LONE)?.split_off(NOT_COUNTED));
     let loaded = under_load(address, &questions, clients, requests)?;
-    let direct_per_second = directly(&run, &questions, clients, beam, requests.min(20_000))?;
+    let direct_requests = requests.min(20_000);
+    let before = processor_ms();
+    let direct_per_second = directly(&run, &questions, clients, beam, direct_requests)?;
+    let direct_processor_ms = spent_since(before, direct_requests);
     let silent = silent_connections(address, arguments.silent as usize);
     let beside_silent = quantiles(lone_times(address, &questions, LONE)?.split_off(NOT_COUNTED));
     let speed = ServerSpeed {
@@ -91,7 +98,9 @@ pub(crate) fn run(arguments: &BenchServeArguments, out: &mut dyn Write) -> Resul
         share_of_direct: loaded.per_second / direct_per_second,
         requests,
         megabytes_early: loaded.megabytes_early,
-        megabytes_late: megabytes(),
+        megabytes_late: loaded.megabytes_late,
+        processor_ms: loaded.processor_ms,
+        direct_processor_ms,
         silent: silent.len(),
         beside_silent_ms_median: beside_silent(0.5),
     };
@@ -117,6 +126,12 @@ fn write_text(out: &mut dyn Write, speed: &ServerSpeed) -> Result<()> {
         "Without a server: {:.0} answers a second on {clients} threads; the server reaches {:.2} of that",
         speed.direct_per_second, speed.share_of_direct
     )?;
+    if let (Some(served), Some(direct)) = (speed.processor_ms, speed.direct_processor_ms) {
+        writeln!(
+            out,
+            "Processor time:   {served:.2} ms for an answer with server and clients, {direct:.2} ms without"
+        )?;
+    }
     if let (Some(early), Some(late)) = (speed.megabytes_early, speed.megabytes_late) {
         writeln!(
             out,
@@ -192,7 +207,9 @@ fn lone_times(address: SocketAddr, questions: &[String], count: usize) -> Result
 struct Loaded<Q> {
     quantile: Q,
     per_second: f64,
+    processor_ms: Option<f64>,
     megabytes_early: Option<f64>,
+    megabytes_late: Option<f64>,
 }
 
 /// Asks questions with many clients at once.
@@ -204,6 +221,7 @@ fn under_load(
 ) -> Result<Loaded<impl Fn(f64) -> f64 + use<>>> {
     let next = AtomicUsize::new(0);
     let mut early = None;
+    let before = processor_ms();
     let start = Instant::now();
     let all: Vec<Result<Vec<f64>>> = thread::scope(|scope| {
         let client = || -> Result<Vec<f64>> {
@@ -229,7 +247,13 @@ fn under_load(
     });
     let per_second = requests as f64 / start.elapsed().as_secs_f64();
     let times: Vec<Vec<f64>> = all.into_iter().collect::<Result<_>>()?;
-    Ok(Loaded { quantile: quantiles(times.concat()), per_second, megabytes_early: early })
+    Ok(Loaded {
+        quantile: quantiles(times.concat()),
+        per_second,
+        processor_ms: spent_since(before, requests),
+        megabytes_early: early,
+        megabytes_late: megabytes(),
+    })
 }
 
 /// Returns how many questions a second threads answer that call the library.
@@ -279,4 +303,20 @@ fn megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? / 1000.0)
+}
+
+/// Returns the processor time of this process in milliseconds, if the system tells.
+fn processor_ms() -> Option<f64> {
+    /// The clock of `/proc` has a hundred ticks a second on all machines.
+    const TICK_MS: f64 = 10.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the process, in parentheses, may have blanks. After it, user and system time are fields 12 and 13.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(TICK_MS * (user + system))
+}
+
+/// Returns the processor time for each of some answers since a moment.
+fn spent_since(before: Option<f64>, answers: usize) -> Option<f64> {
+    Some((processor_ms()? - before?) / answers as f64)
 }
