@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use xpr_log::{QuestionId, QuestionLog, log_path};
 
@@ -41,8 +41,8 @@ struct Told {
     said: BTreeMap<i64, &'static str>,
 }
 
-/// Asks and judges until the server is gone.
-fn converse(address: SocketAddr, client: usize, ends: &AtomicBool) -> Told {
+/// Asks and judges until the server is gone. Counts what is acknowledged.
+fn converse(address: SocketAddr, client: usize, acknowledged: &AtomicUsize) -> Told {
     let mut told = Told::default();
     let Ok(stream) = TcpStream::connect(address) else { return told };
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -52,9 +52,6 @@ fn converse(address: SocketAddr, client: usize, ends: &AtomicBool) -> Told {
         Response::read(&mut reader)
     };
     for number in 0.. {
-        if ends.load(Relaxed) {
-            break;
-        }
         let question = format!("{} {client} {number}", QUESTIONS[number % QUESTIONS.len()]);
         let Some(answer) =
             send("/v1/ask", &json!({ "question": question })).filter(|answer| answer.status == 200)
@@ -65,10 +62,12 @@ fn converse(address: SocketAddr, client: usize, ends: &AtomicBool) -> Told {
         let Ok(answer) = serde_json::from_str::<Value>(&answer.body) else { break };
         let id = answer["id"].as_i64().unwrap();
         told.asked.insert(id, question);
+        acknowledged.fetch_add(1, Relaxed);
         let verdict = if number % 2 == 0 { "right" } else { "wrong" };
         let kept = send("/v1/feedback", &json!({ "id": id, "verdict": verdict }));
         let Some(_) = kept.filter(|kept| kept.status == 201) else { break };
         told.said.insert(id, verdict);
+        acknowledged.fetch_add(1, Relaxed);
     }
     told
 }
@@ -95,15 +94,20 @@ fn what_a_killed_server_acknowledged_is_in_the_log() {
     let mut all = Vec::new();
     for round in 0..kills() {
         let mut server = project.serve(&["--rate-limit", "0"]);
-        let (address, ends) = (server.address, AtomicBool::new(false));
+        let (address, acknowledged) = (server.address, AtomicUsize::new(0));
         std::thread::scope(|scope| {
-            let ends = &ends;
-            let clients: Vec<_> =
-                (0..CLIENTS).map(|client| scope.spawn(move || converse(address, client, ends))).collect();
-            std::thread::sleep(Duration::from_millis(scattered(round, 400)));
+            let acknowledged = &acknowledged;
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|client| scope.spawn(move || converse(address, client, acknowledged)))
+                .collect();
+            // Killed after another number of answers each time, and in the middle of what comes next.
+            let enough = scattered(round, 30) as usize;
+            while acknowledged.load(Relaxed) < enough && clients.iter().any(|client| !client.is_finished()) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_micros(scattered(round + 1000, 20_000)));
             server.child.kill().unwrap();
             server.child.wait().unwrap();
-            ends.store(true, Relaxed);
             all.extend(clients.into_iter().map(|client| client.join().unwrap()));
         });
         check_log(&project, &all);
