@@ -23,8 +23,8 @@ use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
 use xpr_learn::task::check_length;
 use xpr_log::{LogError, NewFeedback, QuestionId, QuestionLog, Verdict, log_path};
 
-/// The largest number of questions in a batch.
-const MAX_BATCH: usize = 16;
+/// The largest number of questions in a batch. A search takes six at once; more would wait for each other and gain nothing.
+const MAX_BATCH: usize = 6;
 /// The number of questions after which a thread prepares anew. What it learns about words of questions would otherwise grow without bound.
 const REFRESH: usize = 5000;
 /// The number of queries of people that can wait; each may take seconds.
@@ -393,25 +393,33 @@ fn answer_batch(
     if jobs.is_empty() {
         return;
     }
-    let texts: Vec<&str> = jobs.iter().map(|job| job.question.as_str()).collect();
+    let (texts, replies): (Vec<String>, Vec<(Instant, Reply)>) =
+        jobs.into_iter().map(|job| (job.question, (job.arrived, job.reply))).unzip();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     metrics::histogram!("xpr_batch_questions", "run" => shared.name.clone()).record(texts.len() as f64);
-    let answers = answerer.answer_together(&texts, shared.options.beam);
-    if let Err(error) = parser.run.task.check_unchanged() {
-        tracing::warn!(%error, run = shared.name, "the data changed");
-        shared.is_stale.store(true, Relaxed);
-        for job in jobs {
-            let _ = job.reply.send(Err(data_changed()));
+    let mut replies = replies.into_iter();
+    answerer.answer_each(&texts, shared.options.beam, |answered| {
+        let Some((arrived, reply)) = replies.next() else { return };
+        match parser.run.task.check_unchanged() {
+            Ok(()) => send_answer(shared, parser, &answered, arrived, reply),
+            Err(error) => {
+                tracing::warn!(%error, run = shared.name, "the data changed");
+                shared.is_stale.store(true, Relaxed);
+                let _ = reply.send(Err(data_changed()));
+            }
         }
-        return;
-    }
-    for (job, answered) in jobs.into_iter().zip(answers) {
-        reply(shared, parser, job, &answered);
-    }
+    });
 }
 
 /// Sends an answer, by way of the log if there is one.
-fn reply(shared: &Shared, parser: &OpenParser, job: AskJob, answered: &AnsweredQuestion) {
-    let took = job.arrived.elapsed();
+fn send_answer(
+    shared: &Shared,
+    parser: &OpenParser,
+    answered: &AnsweredQuestion,
+    arrived: Instant,
+    reply: Reply,
+) {
+    let took = arrived.elapsed();
     let kind = match answered {
         answered if answered.declined.is_some() => "declined",
         answered if answered.is_unsure() => "unsure",
@@ -424,10 +432,10 @@ fn reply(shared: &Shared, parser: &OpenParser, job: AskJob, answered: &AnsweredQ
         Some(recorder) => {
             let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
             let entry = log_entry(answered, parser, xpr_log::now(), micros);
-            recorder.question(entry, response, job.reply);
+            recorder.question(entry, response, reply);
         }
         None => {
-            let _ = job.reply.send(Ok(response));
+            let _ = reply.send(Ok(response));
         }
     }
 }

@@ -207,6 +207,13 @@ impl<'r> QuestionAnswerer<'r> {
 
     /// Returns the answers to questions, which are searched as one batch. They are the same as one by one.
     pub fn answer_together(&mut self, texts: &[&str], beam: usize) -> Vec<AnsweredQuestion> {
+        let mut answers = Vec::with_capacity(texts.len());
+        self.answer_each(texts, beam, |answer| answers.push(answer));
+        answers
+    }
+
+    /// Searches questions as one batch, and calls a function with the answer to each in their order, as soon as it is known.
+    pub fn answer_each(&mut self, texts: &[&str], beam: usize, mut each: impl FnMut(AnsweredQuestion)) {
         let start = Instant::now();
         let declined: Vec<Option<Declined>> = texts.iter().map(|text| self.declines(text)).collect();
         let asked = texts.iter().zip(&declined).filter(|(_, declined)| declined.is_none());
@@ -215,19 +222,18 @@ impl<'r> QuestionAnswerer<'r> {
         // Each question is charged with the search of all, for which it waited, and with its own execution.
         let search = start.elapsed();
         let mut found = questions.iter().zip(beams);
-        let answer = |(text, declined): (&&str, Option<Declined>)| match declined {
-            Some(declined) => AnsweredQuestion::declined(text, declined),
-            None => match found.next() {
-                Some((question, beam)) => {
-                    let start = Instant::now();
-                    let mut answer = self.choose(text, question, &beam);
-                    answer.milliseconds = 1000.0 * (search + start.elapsed()).as_secs_f64();
-                    answer
-                }
-                None => AnsweredQuestion::declined(text, Declined::no_program()),
-            },
-        };
-        texts.iter().zip(declined).map(answer).collect()
+        for (text, declined) in texts.iter().zip(declined) {
+            if let Some(declined) = declined {
+                each(AnsweredQuestion::declined(text, declined));
+            } else if let Some((question, beam)) = found.next() {
+                let start = Instant::now();
+                let mut answer = self.choose(text, question, &beam);
+                answer.milliseconds = 1000.0 * (search + start.elapsed()).as_secs_f64();
+                each(answer);
+            } else {
+                each(AnsweredQuestion::declined(text, Declined::no_program()));
+            }
+        }
     }
 
     /// Returns the answer to a question whose candidates were found.
