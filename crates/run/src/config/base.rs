@@ -57,6 +57,8 @@ impl Config {
         default("learn.temperature", &mut || learn.temperature = 2.0);
         default("learn.noisy_channel", &mut || learn.noisy_channel = 0.5);
         default("eval.noisy_channel", &mut || eval.noisy_channel = 0.5);
+        // Training is short, so that there is time for parsers that know nearly all labels.
+        default("eval.confidence_folds", &mut || eval.confidence_folds = 6);
     }
 }
 
