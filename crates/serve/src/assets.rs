@@ -78,3 +78,77 @@ fn find(headers: &HeaderMap, name: &str) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// The colours of text, and what each is on.
+    const PAIRS: [(&str, &[&str]); 12] = [
+        ("text", &["page", "card", "sunken"]),
+        ("soft", &["page", "card", "sunken"]),
+        ("accent", &["page", "card", "sunken"]),
+        ("accent-strong", &["accent-soft", "page"]),
+        ("on-accent", &["accent", "accent-strong"]),
+        ("warn", &["warn-soft"]),
+        ("good", &["good-soft"]),
+        ("bad", &["bad-soft"]),
+        ("keyword", &["sunken"]),
+        ("string", &["sunken"]),
+        ("numeral", &["sunken"]),
+        ("page", &["text"]),
+    ];
+
+    fn colours(style: &str) -> HashMap<&str, [f64; 3]> {
+        let declared = style.lines().filter_map(|line| line.trim().strip_prefix("--")?.split_once(": #"));
+        let channel = |digits: &str| f64::from(u8::from_str_radix(digits, 16).unwrap()) / 255.0;
+        declared
+            .map(|(name, value)| {
+                let value = value.trim_end_matches(';');
+                (name, [channel(&value[0..2]), channel(&value[2..4]), channel(&value[4..6])])
+            })
+            .collect()
+    }
+
+    /// The relative luminance of WCAG 2.
+    fn luminance(colour: [f64; 3]) -> f64 {
+        let linear = |c: f64| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        let [red, green, blue] = colour.map(linear);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    #[test]
+    fn text_has_enough_contrast_in_both_colour_schemes() {
+        let style = ASSETS[0].content;
+        let (light, dark) = style.split_once("@media (prefers-color-scheme: dark)").unwrap();
+        let dark = dark.split_once("*, *::before").unwrap().0;
+        for scheme in [light, dark] {
+            let colours = colours(scheme);
+            for (text, grounds) in PAIRS {
+                for ground in grounds {
+                    let (one, other) = (luminance(colours[text]), luminance(colours[ground]));
+                    let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                    assert!(contrast >= 4.5, "{text} on {ground}: {contrast:.2}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scripts_make_no_markup_and_load_nothing_from_elsewhere() {
+        for asset in &ASSETS {
+            for forbidden in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "https://",
+                "@import",
+            ] {
+                assert!(!asset.content.contains(forbidden), "{} has {forbidden}", asset.name);
+            }
+        }
+    }
+}
