@@ -636,7 +636,7 @@ pub(crate) struct ServeArguments {
     /// Run folders of trained parsers, or NAME=RUN; named after their data if not given. The first is asked if a request names none.
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
-    /// Address to listen on. Others than this machine can connect to an address that is not 127.0.0.1 or [::1], and then a token is needed.
+    /// Address to listen on. Others than this machine can connect to an address other than 127.0.0.1 and ::1, and then a token is needed.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: std::net::SocketAddr,
     /// File with the access token that clients must send.

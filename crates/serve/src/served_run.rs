@@ -325,8 +325,20 @@ fn check_question(question: &str) -> Result<(), Problem> {
     check_length(question).map_err(|error| Problem::bad_question(error.to_string()))
 }
 
-/// Answers questions until the queue is closed.
+/// Answers questions until the queue is closed. A batch is one search, which runs on this thread: there are as many such threads as cores, and
+/// handing searches to other threads would only let them wait for each other.
 fn answer_questions(shared: &Shared) {
+    let this_thread = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    match this_thread {
+        Ok(pool) => pool.install(|| answer_until_closed(shared)),
+        Err(error) => {
+            tracing::warn!(%error, "searches run on shared threads");
+            answer_until_closed(shared);
+        }
+    }
+}
+
+fn answer_until_closed(shared: &Shared) {
     while !shared.ends.load(Relaxed) || shared.questions.len() > 0 {
         let parser = shared.current();
         let answerer = QuestionAnswerer::new(&parser.run, shared.options.min_confidence);
