@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Simulate(SimulateArguments),
     Serve(ServeArguments),
     Log(LogArguments),
+    Mcp(McpArguments),
     Objective(ObjectiveArguments),
     Exec(ExecArguments),
     Init(InitArguments),
@@ -562,6 +563,32 @@ pub(crate) struct ImproveArguments {
     pub(crate) pool: ThreadArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// Offer a trained parser to language models, by the Model Context Protocol on standard input and output.
+///
+/// The tools are `ask`, `schema` and `run`, which change nothing. With --allow-feedback there is also `confirm`, which writes to the question
+/// log what a person said about an answer, for `xpr improve`. When another parser of the run becomes the current one, it answers from
+/// the next request on.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  xpr mcp music/run
+  xpr mcp music/run --allow-feedback")]
+pub(crate) struct McpArguments {
+    /// Run folder of a trained parser.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Offer the tool `confirm`, which writes to the question log.
+    #[arg(long)]
+    pub(crate) allow_feedback: bool,
+    /// Question log; the one beside the run if not given.
+    #[arg(long, value_name = "FILE", requires = "allow_feedback")]
+    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) search: BeamArguments,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArguments,
 }
 
 /// Measure what clicks are worth, with the labels of a benchmark in the place of a person.

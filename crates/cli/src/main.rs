@@ -25,8 +25,8 @@ struct NothingFound;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     xpr_exec::sqlite::on_unresponsive(end_for_database);
-    let stdout = io::stdout();
-    let mut out = Printer::new(BufWriter::with_capacity(1 << 16, stdout.lock()));
+    // Not locked: `xpr mcp` writes from another thread.
+    let mut out = Printer::new(BufWriter::with_capacity(1 << 16, io::stdout()));
     let result = run(arguments, &mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,6 +73,7 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
         Command::Simulate(arguments) => commands::simulate::run(&arguments, out),
         Command::Serve(arguments) => commands::serve::run(&arguments, out),
         Command::Log(arguments) => commands::log::run(&arguments, out),
+        Command::Mcp(arguments) => commands::mcp::run(&arguments),
         Command::Objective(arguments) => commands::objective::run(&arguments, out),
         Command::Exec(arguments) => commands::exec::run(&arguments, out),
         Command::Init(arguments) => commands::init::run(&arguments, out),

@@ -23,6 +23,7 @@ pub(crate) mod init;
 mod loading_bar;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod objective;
 pub(crate) mod pretrain;
 pub(crate) mod report;

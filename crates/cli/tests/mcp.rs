@@ -1,0 +1,168 @@
+//! `xpr mcp` over standard input and output, as a client of the protocol talks to it.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use xpr_log::{QuestionLog, Selection, Verdict, log_path};
+
+const MUSIC: &str = "
+    CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, artist_id INT REFERENCES artist (id), price REAL);
+    INSERT INTO artist VALUES (1, 'Nina Simone'), (2, 'Bill Evans');
+    INSERT INTO album VALUES (1, 'Pastel Blues', 1, 9.5), (2, 'Wild is the Wind', 1, 12), (3, 'Portrait in Jazz', 2, 8);
+";
+
+/// A client of the protocol.
+struct Client {
+    server: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Client {
+    fn connect(folder: &Path, flags: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xpr"));
+        command.current_dir(folder).args(["mcp", "music/run"]).args(flags);
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
+        let mut client = Client { server, input, output, last: 0 };
+        let parameters = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let server = client.request("initialize", &parameters);
+        assert_eq!(server["result"]["serverInfo"]["name"], "xpr", "{server}");
+        client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    fn write(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    fn request(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last += 1;
+        self.write(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": parameters }));
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        let response: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(response["id"], self.last, "{response}");
+        response
+    }
+
+    /// Calls a tool. Returns its structured result, or the message of its failure.
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
+        let response = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let result = &response["result"];
+        match result["isError"] == true || result.is_null() {
+            true => Err(response.to_string()),
+            false => Ok(result["structuredContent"].clone()),
+        }
+    }
+
+    /// Ends the input, with which the server ends.
+    fn close(mut self) {
+        self.input = None;
+        assert!(self.server.wait().unwrap().success());
+    }
+}
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    rusqlite::Connection::open(folder.path().join("music.db")).unwrap().execute_batch(MUSIC).unwrap();
+    let mut init = Command::new(env!("CARGO_BIN_EXE_xpr"));
+    let init = init.current_dir(folder.path()).args(["init", "--db", "music.db"]).output().unwrap();
+    assert!(init.status.success());
+    folder
+}
+
+#[test]
+fn a_client_asks_reads_the_schema_and_runs_queries_but_changes_nothing() {
+    let folder = project();
+    let before = fs::read(folder.path().join("music.db")).unwrap();
+    let mut client = Client::connect(folder.path(), &[]);
+
+    let tools = client.request("tools/list", &json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap().clone();
+    let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ask", "run", "schema"]);
+    for tool in &tools {
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+    }
+
+    let answer = client.call("ask", &json!({ "question": "how many albums are there" })).unwrap();
+    assert_eq!((&answer["sql"], &answer["rows"]), (&"SELECT COUNT(*) FROM album".into(), &json!([[3]])));
+    assert!(answer["unsure"].is_boolean() && answer["row_count"] == 1, "{answer}");
+    let declined = client.call("ask", &json!({ "question": "delete all albums" })).unwrap();
+    assert!(declined["declined"].as_str().unwrap().contains("change the data"), "{declined}");
+
+    let schema = client.call("schema", &json!({})).unwrap();
+    assert_eq!(schema["tables"][1]["columns"][2]["references"], "artist.id", "{schema}");
+
+    let rows =
+        client.call("run", &json!({ "sql": "SELECT title FROM album ORDER BY id", "max_rows": 2 })).unwrap();
+    assert_eq!(rows["rows"], json!([["Pastel Blues"], ["Wild is the Wind"]]));
+    assert_eq!((&rows["row_count"], &rows["truncated"]), (&3.into(), &true.into()));
+    for (sql, expected) in [
+        ("DELETE FROM album", "refused: "),
+        ("ATTACH DATABASE 'other.db' AS other", "refused: "),
+        ("SELECT nothing FROM album", "nothing"),
+    ] {
+        let error = client.call("run", &json!({ "sql": sql })).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = client.call("ask", &json!({ "question": "how many ".repeat(300) })).unwrap_err();
+    assert!(error.contains("a parser reads at most"), "{error}");
+    assert!(client.call("ask", &json!({ "text": "how many albums" })).is_err(), "parameters are checked");
+    assert!(client.call("confirm", &json!({ "question": "how many albums", "verdict": "right" })).is_err());
+    client.close();
+    assert_eq!(fs::read(folder.path().join("music.db")).unwrap(), before);
+    assert!(
+        !log_path(&folder.path().join("music/run")).exists(),
+        "nothing is written without --allow-feedback"
+    );
+}
+
+#[test]
+fn feedback_is_written_to_the_log_if_it_is_allowed() {
+    let folder = project();
+    let mut client = Client::connect(folder.path(), &["--allow-feedback"]);
+    let tools = client.request("tools/list", &json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap().clone();
+    let confirm = tools.iter().find(|tool| tool["name"] == "confirm").unwrap();
+    assert_eq!(confirm["annotations"]["readOnlyHint"], false, "{confirm}");
+    let question = "how many albums are there";
+    client.call("ask", &json!({ "question": question })).unwrap();
+    client.call("confirm", &json!({ "question": question, "verdict": "right" })).unwrap();
+    let sql = "SELECT title FROM album";
+    let corrected = json!({ "question": "the catalogue", "verdict": "corrected", "sql": sql });
+    assert_eq!(client.call("confirm", &corrected).unwrap()["question"], 2);
+    for (said, expected) in [
+        (json!({ "question": question, "verdict": "corrected" }), "needs the query"),
+        (json!({ "question": question, "verdict": "right", "sql": sql }), "has no query"),
+        (json!({ "question": question, "verdict": "corrected", "sql": "SELECT x" }), "the query fails"),
+    ] {
+        let error = client.call("confirm", &said).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    client.close();
+    let log = QuestionLog::open_existing(&log_path(&folder.path().join("music/run"))).unwrap();
+    let entries = log.entries(&Selection::default()).unwrap();
+    let said: Vec<(&str, Verdict, Option<&str>)> = entries
+        .iter()
+        .map(|entry| (entry.asked.question.as_str(), &entry.feedback[0]))
+        .map(|(question, feedback)| (question, feedback.verdict, feedback.program.as_deref()))
+        .collect();
+    assert_eq!(said, [(question, Verdict::Right, None), ("the catalogue", Verdict::Corrected, Some(sql))]);
+    assert_eq!(entries[0].asked.program.as_deref(), Some("SELECT COUNT(*) FROM album"));
+}

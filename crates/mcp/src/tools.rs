@@ -1,0 +1,199 @@
+//! The tools and their parameters.
+
+use crate::output::{Answer, Confirmation, DataSchema, QueryResult};
+use crate::worker::{McpError, Request, Worker};
+use rmcp::handler::server::router::tool::ToolRouter;
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use rmcp::schemars::{self, JsonSchema};
+use rmcp::{Json, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
+use serde::Deserialize;
+use xpr_log::Verdict;
+
+/// The number of rows if the caller does not say how many.
+const DEFAULT_ROWS: usize = 50;
+/// The largest number of rows.
+const MAX_ROWS: usize = 1000;
+
+/// The parameters of the tool `ask`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskParameters {
+    /// A question about the data, in English.
+    pub question: String,
+    /// The largest number of rows to return; 50 if not given, and at most 1000.
+    #[serde(default)]
+    pub max_rows: Option<usize>,
+}
+
+impl AskParameters {
+    pub(crate) fn most_rows(&self) -> usize {
+        self.max_rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS)
+    }
+}
+
+/// The parameters of the tool `run`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunParameters {
+    /// A SELECT statement in SQLite's SQL.
+    pub sql: String,
+    /// The largest number of rows to return; 50 if not given, and at most 1000.
+    #[serde(default)]
+    pub max_rows: Option<usize>,
+}
+
+impl RunParameters {
+    pub(crate) fn most_rows(&self) -> usize {
+        self.max_rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS)
+    }
+}
+
+/// What a person said about an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SaidVerdict {
+    /// The answer of `ask` is right, and so is its SQL.
+    Right,
+    /// The right SQL is the one in `sql`.
+    Corrected,
+    /// The answer of the query in `sql`, which is one of the other answers, is right.
+    Answer,
+    /// The answer of `ask` is wrong.
+    Wrong,
+    /// None of the answers is right.
+    NoneOfThese,
+}
+
+/// The parameters of the tool `confirm`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfirmParameters {
+    /// The question, as it was asked.
+    pub question: String,
+    /// What the person said.
+    pub verdict: SaidVerdict,
+    /// The query of the verdicts `corrected` and `answer`.
+    #[serde(default)]
+    pub sql: Option<String>,
+}
+
+impl ConfirmParameters {
+    /// Returns the verdict and its query.
+    pub(crate) fn checked(&self) -> Result<(Verdict, Option<String>), String> {
+        let verdict = match self.verdict {
+            SaidVerdict::Right => Verdict::Right,
+            SaidVerdict::Corrected => Verdict::Corrected,
+            SaidVerdict::Answer => Verdict::Answer,
+            SaidVerdict::Wrong => Verdict::Wrong,
+            SaidVerdict::NoneOfThese => Verdict::NoneOfThese,
+        };
+        match (verdict.has_program(), &self.sql) {
+            (true, None) => Err(format!("the verdict {verdict} needs the query in `sql`")),
+            (false, Some(_)) => Err(format!("the verdict {verdict} has no query; leave `sql` out")),
+            (_, sql) => Ok((verdict, sql.clone())),
+        }
+    }
+}
+
+/// The tools of a parser.
+#[derive(Clone, Debug)]
+pub struct ParserTools {
+    worker: Worker,
+    tool_router: ToolRouter<Self>,
+}
+
+#[tool_router]
+impl ParserTools {
+    /// Creates the tools. `confirm` is offered only if feedback is allowed.
+    pub fn new(worker: Worker, allows_feedback: bool) -> Self {
+        let mut tool_router = Self::tool_router();
+        if !allows_feedback {
+            tool_router.remove_route("confirm");
+        }
+        ParserTools { worker, tool_router }
+    }
+
+    /// Answers a question about the data with a query that a small trained parser writes. Returns the query, its rows, and how sure the
+    /// parser is. If it is not sure, check the query, and look at the other answers. Changes nothing.
+    #[tool(annotations(
+        title = "Ask a question",
+        read_only_hint = true,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn ask(&self, Parameters(asked): Parameters<AskParameters>) -> Result<Json<Answer>, String> {
+        self.worker.send(|reply| Request::Ask(asked, reply)).await.map(Json)
+    }
+
+    /// Lists the tables and columns that questions can be about. Changes nothing.
+    #[tool(annotations(
+        title = "Tables and columns",
+        read_only_hint = true,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn schema(&self) -> Result<Json<DataSchema>, String> {
+        self.worker.send(Request::Schema).await.map(Json)
+    }
+
+    /// Runs a query and returns its rows. The database is opened read-only: statements that would change something are refused, and
+    /// long ones are stopped.
+    #[tool(annotations(
+        title = "Run a query",
+        read_only_hint = true,
+        destructive_hint = false,
+        idempotent_hint = true,
+        open_world_hint = false
+    ))]
+    async fn run(&self, Parameters(query): Parameters<RunParameters>) -> Result<Json<QueryResult>, String> {
+        self.worker.send(|reply| Request::Run(query, reply)).await.map(Json)
+    }
+
+    /// Writes to the question log what a person said about an answer, so that the parser can learn from it. Call it only with what a
+    /// person said, not with your own opinion. Adds a line to the log, and changes no data.
+    #[tool(annotations(
+        title = "Confirm or correct an answer",
+        read_only_hint = false,
+        destructive_hint = false,
+        idempotent_hint = false,
+        open_world_hint = false
+    ))]
+    async fn confirm(
+        &self,
+        Parameters(said): Parameters<ConfirmParameters>,
+    ) -> Result<Json<Confirmation>, String> {
+        self.worker.send(|reply| Request::Confirm(said, reply)).await.map(Json)
+    }
+}
+
+#[tool_handler(router = self.tool_router)]
+impl ServerHandler for ParserTools {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new("xpr", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(
+            "Answers questions about one database. Use `ask` for questions in English, `schema` to see what there is, and `run` for \
+             SQL of your own. The database cannot be changed."
+                .to_owned(),
+        );
+        info
+    }
+}
+
+/// Serves tools on standard input and output until the input ends.
+///
+/// # Errors
+/// If the connection cannot be made, or breaks.
+pub fn serve_stdio(tools: ParserTools) -> Result<(), McpError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(McpError::Thread)?;
+    runtime.block_on(async {
+        let failed = |error: &dyn std::fmt::Display| McpError::Connection(error.to_string());
+        let service = tools.serve(rmcp::transport::stdio()).await.map_err(|error| failed(&error))?;
+        service.waiting().await.map_err(|error| failed(&error))?;
+        Ok(())
+    })
+}
