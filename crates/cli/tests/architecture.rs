@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 17] = [
+const CRATES: [(&str, &[&str]); 18] = [
     ("text", &[]),
     ("random", &[]),
     ("base", &[]),
@@ -23,11 +23,12 @@ const CRATES: [(&str, &[&str]); 17] = [
     ("log", &["exec"]),
     ("improve", &["data", "exec", "learn", "log", "parser", "random", "report", "run"]),
     ("serve", &["exec", "lang", "learn", "log", "run"]),
+    ("mcp", &["exec", "lang", "learn", "log", "run"]),
     (
         "cli",
         &[
-            "base", "data", "demo", "exec", "improve", "lang", "learn", "log", "nn", "parser", "report",
-            "run", "sentence", "serve", "text",
+            "base", "data", "demo", "exec", "improve", "lang", "learn", "log", "mcp", "nn", "parser",
+            "report", "run", "sentence", "serve", "text",
         ],
     ),
 ];

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -110,6 +111,15 @@ fn files(folder: &Path) -> Vec<(PathBuf, u64)> {
     files
 }
 
+/// Waits until a condition holds, for at most ten minutes.
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(600), "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn a_correction_is_learned_promoted_and_rolled_back() {
     let served = Served::new();
@@ -202,11 +212,7 @@ fn a_killed_improvement_leaves_the_old_parser_and_the_next_one_starts_anew() {
     for started in ["parsers/1/folds/0/config.toml", "parsers/1/config.toml"] {
         let mut improve = served.command(&["improve", "music/run"]);
         let mut child = improve.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        while !served.run().join(started).exists() {
-            assert!(start.elapsed() < Duration::from_secs(120), "waited too long for {started}");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until(started, || served.run().join(started).exists());
         // Another process must not change the run meanwhile.
         let other = served.xpr(&["improve", "music/run", "--rollback"]);
         assert!(String::from_utf8_lossy(&other.stderr).contains("is in use"));
@@ -221,4 +227,21 @@ fn a_killed_improvement_leaves_the_old_parser_and_the_next_one_starts_anew() {
     let after: Vec<_> = files(&served.run()).into_iter().filter(trained).collect();
     let new: Vec<_> = after.iter().filter(|file| !before.contains(file)).collect();
     assert!(new.len() == 1 && new[0].0.ends_with("parsers.json"), "{new:?}");
+}
+
+#[test]
+fn a_watched_run_improves_when_enough_questions_are_confirmed() {
+    let served = Served::new();
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
+    let mut watch = served.command(&["improve", "music/run", "--watch", "2"]);
+    let mut child = watch.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.starts_with("Watching ") && served.parsers().parsers.is_empty(), "{first}");
+    served.say("how many artists are there", "SELECT COUNT(*) FROM artist", Verdict::Right, None);
+    wait_until("a parser", || !served.parsers().parsers.is_empty());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let comparison = served.parsers().parsers[0].comparison.unwrap();
+    assert_eq!(comparison.questions, 2);
 }

@@ -73,10 +73,11 @@ pub fn improve(
     let root = RunFolder::open_locked(run)?;
     let mut parsers = ParserList::read(run)?;
     let current = TrainedRun::open(run)?;
-    let session = Session::new(&root, &current, asked, options)?;
+    let mut session = Session::new(&root, &current, asked, options)?;
     if session.new.len() < options.fewest.max(1) {
         return Ok(Improved::TooFew { new: session.new.len() });
     }
+    programs_of_answers(&current, &mut session.asked)?;
     let folder = parsers.create_next(&root)?;
     let mut observer = RecordedImprovement::new(&root, observer);
     let trained = session.train(&folder, &mut observer);
@@ -136,7 +137,7 @@ impl<'r> Session<'r> {
     fn new(
         root: &RunFolder,
         current: &'r TrainedRun,
-        mut asked: Vec<AskedQuestion>,
+        asked: Vec<AskedQuestion>,
         options: &ImproveOptions,
     ) -> Result<Self, ImproveError> {
         // The settings of the run as it was trained first, so that those of one improvement do not last.
@@ -163,7 +164,6 @@ impl<'r> Session<'r> {
         let labeled = labeled.trained_on.into_iter().chain(labeled.evaluated_on).filter(is_known);
         let known = labeled.chain(old.into_iter().map(|(_, example)| example)).collect();
         let new = new.into_iter().map(|(_, example)| example).collect();
-        programs_of_answers(current, &mut asked)?;
         Ok(Session { current, config, asked, new, known })
     }
 

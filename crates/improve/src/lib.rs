@@ -33,6 +33,6 @@ pub use asked::asked_questions;
 pub use decision::{Decision, PairedAnswers};
 pub use error::ImproveError;
 pub use improvement::{FOLDS, ImproveOptions, Improved, Improvement, improve, roll_back};
-pub use progress::{ImproveObserver, Stage, improvement_progress};
+pub use progress::{ImproveObserver, Stage};
 pub use simulation::{ClickOrder, ClickSource, SimulatedParser, Simulation, SimulationSettings, simulate};
 pub use simulation_summary::SeriesPoint;

@@ -1,9 +1,8 @@
-//! The progress of an improvement, for whoever waits for it.
+//! The progress of an improvement, for whoever waits for it: an observer in the process, and `progress.json` of the run for others.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 use xpr_learn::Observer;
-use xpr_run::{Progress, RunError, RunFile, RunFolder, StepReport};
+use xpr_run::{Progress, RunFile, RunFolder, StepReport};
 
 /// What an improvement does now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,26 +22,6 @@ pub enum Stage {
 pub trait ImproveObserver: Observer {
     /// A stage begins.
     fn stage(&mut self, stage: Stage);
-}
-
-/// Returns how far the improvement of a run is, if a process is working on one.
-///
-/// # Errors
-/// If the record of the progress cannot be read.
-pub fn improvement_progress(run: &Path) -> Result<Option<Progress>, RunError> {
-    let folder = RunFolder::open(run)?;
-    if !folder.has(RunFile::Progress) {
-        return Ok(None);
-    }
-    // What a killed process left behind is no progress.
-    match folder.lock() {
-        Err(RunError::InUse(_)) => {}
-        _ => return Ok(None),
-    }
-    match folder.read_json(RunFile::Progress) {
-        Err(RunError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        progress => progress.map(Some),
-    }
 }
 
 /// The shortest time between two records.

@@ -49,16 +49,14 @@ pub(crate) fn run(arguments: &ImproveArguments, out: &mut dyn Write) -> Result<(
         fewest: arguments.watch.map_or(1, |new| usize::try_from(new).unwrap_or(usize::MAX)),
     };
     let improved = improve_once(arguments, &options, out)?;
-    if arguments.watch.is_none() {
-        if let Improved::TooFew { .. } = improved {
-            writeln!(
-                out,
-                "There is nothing new: the parser has learned every question whose answer was confirmed."
-            )?;
-        }
-        return Ok(());
+    match (arguments.watch, improved) {
+        (Some(_), _) => watch(arguments, &options, out),
+        (None, Improved::Compared(_)) => Ok(()),
+        (None, Improved::TooFew { .. }) => Ok(writeln!(
+            out,
+            "There is nothing new: the parser has learned every question whose answer was confirmed."
+        )?),
     }
-    watch(arguments, &options, out)
 }
 
 /// Improves the run whenever there are enough new confirmed questions, until the process is ended.
@@ -70,18 +68,21 @@ fn watch(arguments: &ImproveArguments, options: &ImproveOptions, out: &mut dyn W
         // There is none before the first question is asked.
         Ok(if path.exists() { QuestionLog::open_existing(&path)?.counts()?.1 } else { 0 })
     };
-    // A parser that was refused is not tried again until people have said more.
-    let mut tried = confirmed()?;
+    let (mut seen, mut compared) = (confirmed()?, 0);
     let every = i64::try_from(options.fewest).unwrap_or(i64::MAX);
     loop {
         std::thread::sleep(WATCH_INTERVAL);
         let now = confirmed()?;
-        if now >= tried.saturating_add(every) {
-            tried = now;
-            improve_once(arguments, options, out)?;
+        // A parser that was refused is not tried again until people have said more.
+        if now != seen && now >= every.saturating_add(compared) {
+            if let Improved::Compared(_) = improve_once(arguments, options, out)? {
+                compared = now;
+            }
             out.flush()?;
         }
-        tried = tried.min(now);
+        seen = now;
+        // Somebody may have pruned the log.
+        compared = compared.min(now);
     }
 }
 
