@@ -10,12 +10,12 @@
 
 use crate::answers::{ShownAnswers, programs_of_answers, shown_answers};
 use crate::error::ImproveError;
-use crate::improvement::read_asked;
+use crate::improvement::{for_labels, read_asked};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use xpr_data::Example;
-use xpr_learn::experiment::Observer;
+use xpr_learn::experiment::{LabeledQuestions, Observer};
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_random::Random;
 use xpr_run::{AskedQuestion, Config, Evaluation, RunFile, RunFolder, Said};
@@ -124,6 +124,8 @@ struct Person<'s> {
     config: Config,
     seed: u64,
     first: TrainedRun,
+    /// The number of labels of the first parser.
+    labels: usize,
     /// The questions that are asked, in random order, with their programs.
     questions: Vec<Example>,
 }
@@ -139,7 +141,7 @@ impl<'s> Person<'s> {
         let folder = settings.folder.join(format!("seed-{seed}")).join("first");
         train(&config, &[], &folder, observer)?;
         let first = TrainedRun::open(&folder)?;
-        let hidden = first.labeled_questions()?.hidden;
+        let LabeledQuestions { trained_on, hidden, .. } = first.labeled_questions()?;
         // Questions that nobody can answer are not asked.
         let outcomes = first.task.test(&hidden, &|| {})?;
         let answerable: Vec<Example> = hidden
@@ -159,7 +161,7 @@ impl<'s> Person<'s> {
         if questions.len() < clicks {
             return Err(ImproveError::TooFewQuestions { questions: questions.len(), clicks });
         }
-        Ok(Person { settings, config, seed, first, questions })
+        Ok(Person { settings, config, seed, first, labels: trained_on.len(), questions })
     }
 
     /// Clicks until there are `clicks` in `asked`, and trains a parser on all of them. Returns its folder.
@@ -192,7 +194,9 @@ impl<'s> Person<'s> {
             ClickSource::Answers => asked.extend(self.pick(&current, &left, order, count)?),
         }
         programs_of_answers(&current, asked)?;
-        train(&self.config, asked, &place, observer)
+        let confirmed = asked.iter().filter(|asked| asked.said.confirmed().is_some()).count();
+        let config = for_labels(self.config.clone(), self.labels + confirmed);
+        train(&config, asked, &place, observer)
     }
 
     /// Shows answers to the questions that come first, and returns what the person says.
