@@ -121,7 +121,10 @@ impl Settings {
         Conditions {
             name: data.short_name().to_owned(),
             is_overnight,
-            fraction: self.number("data.fraction"),
+            fraction: match self.get("data.label_count") {
+                "0" => 0.0,
+                _ => self.number("data.fraction"),
+            },
             held_out: self.number("data.held_out"),
         }
     }
@@ -256,6 +259,13 @@ mod tests {
             .map(|path| format!("[data]\nembeddings = \"{path}\"\n"));
         assert_eq!(differ(&here, &there), [""; 0]);
         assert_eq!(differ(&here, &other), ["data.embeddings"]);
+    }
+
+    #[test]
+    fn a_run_without_natural_labels_has_none_of_them() {
+        let share = |data: &str| settings(&format!("[data]\n{data}\n")).conditions().fraction;
+        assert_eq!(share("fraction = 0.3"), 0.3);
+        assert_eq!(share("fraction = 1.0\nlabel_count = 0\ncanonical = true"), 0.0);
     }
 
     #[test]
