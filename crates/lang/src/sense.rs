@@ -4,7 +4,8 @@
 //! means: `SELECT SUM(COUNT(*))`, `x = x`. A language knows them by rules that depend on the whole partial program. Search
 //! asks for them before it tries an action, so that a beam has room for programs that may be right.
 
-use crate::{Action, Derivation, Grammar, LiteralClass, Program, TypeId};
+use crate::{Action, Derivation, Grammar, LiteralClass, Program, RuleId, TypeId};
+use smallvec::SmallVec;
 
 /// The rules of a language about which programs make sense. They prune search only.
 pub trait Sense {
@@ -71,19 +72,17 @@ impl CompletionSearch<'_> {
         let grammar = self.grammar;
         let allowed = grammar.allowed(expected);
         let next = self.sense.next_action(grammar, &self.actions);
-        let length = |action: Action| {
-            let arguments = grammar.arguments(action).iter();
-            arguments.map(|&ty| grammar.shortest(ty).unwrap_or(usize::MAX)).fold(1, usize::saturating_add)
-        };
+        // An item is a single action, so items come first.
         let items = allowed.items.iter().map(|&item| Action::Item(item));
-        let rules = allowed.rules.iter().map(|&rule| Action::Rule(rule));
-        let mut candidates: Vec<(usize, Action)> =
-            items.chain(rules).map(|action| (length(action), action)).collect();
-        candidates.sort_by_key(|&(length, _)| length);
-        for (_, action) in candidates {
+        let mut rules: SmallVec<[(usize, RuleId); 32]> =
+            allowed.rules.iter().map(|&rule| (self.shortest_with(rule), rule)).collect();
+        rules.sort_by_key(|&(length, _)| length);
+        for action in items.chain(rules.iter().map(|&(_, rule)| Action::Rule(rule))) {
+            if !next.makes_sense(action) || !next.leads_to_the_end(action) {
+                continue;
+            }
             let mut longer = derivation.clone();
-            let is_worth_trying = next.makes_sense(action) && next.leads_to_the_end(action);
-            if !is_worth_trying || longer.advance(grammar, action).is_err() {
+            if longer.advance(grammar, action).is_err() {
                 continue;
             }
             self.actions.push(action);
@@ -93,5 +92,11 @@ impl CompletionSearch<'_> {
             self.actions.pop();
         }
         false
+    }
+
+    /// Returns the number of actions in the shortest program that begins with a rule.
+    fn shortest_with(&self, rule: RuleId) -> usize {
+        let arguments = self.grammar.arguments(Action::Rule(rule)).iter();
+        arguments.map(|&ty| self.grammar.shortest(ty).unwrap_or(usize::MAX)).fold(1, usize::saturating_add)
     }
 }

@@ -45,7 +45,7 @@ mod values;
 mod watchdog;
 
 pub use database::Database;
-pub use denotation::{AnswerCell, answer_cells, answer_rows, same_answer};
+pub use denotation::{AnswerCell, answer_cells, answer_rows, is_zero, same_answer};
 pub use error::DatabaseError;
 pub use memory::prepare_engine;
 pub use runner::{QueryCheck, QueryFacts, QueryLimits, SqliteRunner};

@@ -3,7 +3,7 @@
 use super::check::{CheckError, check_with_quotes};
 use super::decode::QueryDecoder;
 use super::encode::QueryEncoder;
-use super::explanation;
+use super::explanation::{self, Phrases};
 use super::literal::LiteralKind;
 use super::query::Query;
 use super::reader::Quotes;
@@ -23,14 +23,16 @@ pub struct Sql {
     pub(super) rules: SqlRules,
     pub(super) symbols: Symbols,
     writer: Writer,
+    /// What explanations call tables and columns.
+    phrases: Phrases,
     quotes: Quotes,
 }
 
 impl Sql {
     /// Creates the language of queries to `schema`.
     pub fn new(schema: Schema) -> Self {
-        let (symbols, writer) = (Symbols::new(&schema), Writer::new(&schema));
-        Sql { schema, rules: SqlRules::new(), symbols, writer, quotes: Quotes::default() }
+        let (symbols, writer, phrases) = (Symbols::new(&schema), Writer::new(&schema), Phrases::new(&schema));
+        Sql { schema, rules: SqlRules::new(), symbols, writer, phrases, quotes: Quotes::default() }
     }
 
     /// Sets the meaning of double quotes in the texts it reads.
@@ -79,7 +81,7 @@ impl Sql {
 
     /// Returns a sentence that says in English what a query returns. Queries that mean different things have different sentences.
     pub fn explain_query(&self, query: &Query) -> String {
-        explanation::explain(query, &self.schema)
+        explanation::explain(query, &self.schema, &self.phrases)
     }
 
     /// Returns the program of a query.
@@ -153,6 +155,6 @@ impl Language for Sql {
         _: &Grammar,
         environment: &dyn Environment,
     ) -> Option<Vec<String>> {
-        Some(explanation::column_names(&self.decode(program, environment), &self.schema))
+        Some(explanation::column_names(&self.decode(program, environment), &self.schema, &self.phrases))
     }
 }

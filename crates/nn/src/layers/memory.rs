@@ -7,7 +7,7 @@
 
 use super::Operation;
 use crate::backward::Backward;
-use crate::kernels::{add_scaled, dot, softmax, softmax_backward};
+use crate::kernels::{add_scaled, dot, softmax, softmax_backward, vectorized};
 use crate::{Matrix, Tape, Var};
 
 /// A range of rows.
@@ -29,31 +29,34 @@ struct MemoryAttention {
     probabilities: Var,
 }
 
-/// Computes the attention of each row of `query` to its segment; writes the result and the probabilities.
-pub(super) fn memory_attention(
-    query: &Matrix,
-    (keys, values): (&Matrix, &Matrix),
-    heads: usize,
-    segments: &[Segment],
-    (output, probabilities): (&mut Matrix, &mut [f32]),
-) {
-    let size = query.columns() / heads;
-    let scale = 1.0 / (size as f32).sqrt();
-    let mut start = 0;
-    for (row, segment) in segments.iter().enumerate() {
-        for head in 0..heads {
-            let columns = head * size..(head + 1) * size;
-            let scores = &mut probabilities[start..start + segment.len];
-            start += segment.len;
-            let query = &query.row(row)[columns.clone()];
-            for (index, score) in scores.iter_mut().enumerate() {
-                *score = scale * dot(query, &keys.row(segment.start + index)[columns.clone()]);
-            }
-            softmax(scores);
-            let output = &mut output.row_mut(row)[columns.clone()];
-            output.fill(0.0);
-            for (index, &probability) in scores.iter().enumerate() {
-                add_scaled(output, probability, &values.row(segment.start + index)[columns.clone()]);
+vectorized! {
+    /// Computes the attention of each row of `query` to its segment of `keys` and `values`; writes the result and the
+    /// probabilities.
+    pub(super) fn memory_attention(
+        query: &Matrix,
+        memory: (&Matrix, &Matrix),
+        heads: usize,
+        segments: &[Segment],
+        results: (&mut Matrix, &mut [f32]),
+    ) {
+        let ((keys, values), (output, mut probabilities)) = (memory, results);
+        let size = query.columns() / heads;
+        let scale = 1.0 / (size as f32).sqrt();
+        for (row, segment) in segments.iter().enumerate() {
+            for head in 0..heads {
+                let columns = head * size..(head + 1) * size;
+                let (scores, rest) = probabilities.split_at_mut(segment.len);
+                probabilities = rest;
+                let query = &query.row(row)[columns.clone()];
+                for (index, score) in scores.iter_mut().enumerate() {
+                    *score = scale * dot(query, &keys.row(segment.start + index)[columns.clone()]);
+                }
+                softmax(scores);
+                let output = &mut output.row_mut(row)[columns.clone()];
+                output.fill(0.0);
+                for (index, &probability) in scores.iter().enumerate() {
+                    add_scaled(output, probability, &values.row(segment.start + index)[columns.clone()]);
+                }
             }
         }
     }

@@ -16,22 +16,23 @@ mod value;
 use super::operator::SetOperator;
 use super::query::{ColumnRef, FromSource, Query};
 use super::schema::Schema;
-use phrases::{Noun, Phrases};
+use phrases::Noun;
+pub(super) use phrases::Phrases;
 
 /// Returns a sentence that says what a query returns.
-pub(super) fn explain(query: &Query, schema: &Schema) -> String {
-    Explainer { schema, phrases: Phrases::new(schema) }.query(query, None)
+pub(super) fn explain(query: &Query, schema: &Schema, phrases: &Phrases) -> String {
+    Explainer { schema, phrases }.query(query, None)
 }
 
 /// Returns what the columns of a query's answer are called: as the schema spells them, or what they are computed from.
-pub(super) fn column_names(query: &Query, schema: &Schema) -> Vec<String> {
-    Explainer { schema, phrases: Phrases::new(schema) }.column_names(query)
+pub(super) fn column_names(query: &Query, schema: &Schema, phrases: &Phrases) -> Vec<String> {
+    Explainer { schema, phrases }.column_names(query)
 }
 
 /// Explains queries of one schema.
 struct Explainer<'a> {
     schema: &'a Schema,
-    phrases: Phrases,
+    phrases: &'a Phrases,
 }
 
 /// A `FROM` list with what the explanation calls its sources.

@@ -75,14 +75,14 @@ impl Noun {
 }
 
 /// The phrases of a schema. Different tables have different nouns, and different columns of a table different phrases.
-#[derive(Debug)]
-pub(super) struct Phrases {
+#[derive(Clone, Debug)]
+pub(in crate::sql) struct Phrases {
     tables: Vec<Noun>,
     columns: Vec<Vec<String>>,
 }
 
 impl Phrases {
-    pub(super) fn new(schema: &Schema) -> Self {
+    pub(in crate::sql) fn new(schema: &Schema) -> Self {
         let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
         let nouns = distinct(&names, |name| {
             let noun = Noun::new(&english::singular(&words(name)?));

@@ -18,8 +18,8 @@ use std::path::Path;
 use xpr_data::Example;
 use xpr_exec::Executor;
 use xpr_exec::sqlite::{
-    Database, ProgressCallback, QueryLimits, ReadingProgress, SqliteRunner, ValueIndex, ValueLimits,
-    answer_rows, same_answer,
+    Database, ProgressCallback, QueryLimits, ReadingProgress, SqliteRunner, ValueIndex, ValueLimits, is_zero,
+    same_answer,
 };
 use xpr_lang::sql::{LabelPatterns, Literal, Schema, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
@@ -229,7 +229,6 @@ impl World for DatabaseWorld {
     /// whatever the question is, and a parser that is rewarded for them learns to write nothing else.
     fn finds_something(&self, program: &str, outcome: &Outcome) -> bool {
         let Outcome::Value(answer) = outcome else { return false };
-        answer_rows(answer).is_none_or(|rows| rows != [["0"]])
-            && !self.language.parse(program).is_ok_and(|query| query.returns_only_constants())
+        !is_zero(answer) && !self.language.parse(program).is_ok_and(|query| query.returns_only_constants())
     }
 }
