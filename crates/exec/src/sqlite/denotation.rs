@@ -298,6 +298,27 @@ mod tests {
     }
 
     #[test]
+    fn a_single_zero_is_a_number_or_a_text() {
+        let answer = |cells: &[ValueRef<'_>]| {
+            let rows = cells.iter().map(|&cell| {
+                let mut row = String::from("(");
+                print_cell(&mut row, cell);
+                row + ")"
+            });
+            print_rows(rows.collect(), true)
+        };
+        let (number, text) = (ValueRef::Integer(0), ValueRef::Text(b"0"));
+        for zero in [number, text, ValueRef::Real(-0.0)] {
+            assert!(is_zero(&answer(&[zero])));
+        }
+        for other in
+            [&[number, number][..], &[ValueRef::Null], &[ValueRef::Integer(10)], &[ValueRef::Text(b"00")]]
+        {
+            assert!(!is_zero(&answer(other)), "{other:?}");
+        }
+    }
+
+    #[test]
     fn cells_are_read_as_they_were_printed() {
         for cell in [
             ValueRef::Null,
@@ -334,5 +355,9 @@ mod tests {
         assert!(same_answer(bag, list) && same_answer(bag, reversed) && same_answer(list, list));
         assert!(!same_answer(list, reversed) && !same_answer(list, bag) && !same_answer(bag, "(bag (1))"));
         assert!(!same_answer("(list)", bag) && same_answer("(list)", "(list)"));
+        // Different answers of the same length are read.
+        assert!(
+            !same_answer("(bag (1) (3))", "(list (2) (1))") && same_answer("(bag (1) (2))", "(list (2) (1))")
+        );
     }
 }
