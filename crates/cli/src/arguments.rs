@@ -432,6 +432,9 @@ pub(crate) struct EvalArguments {
     /// questions. The base is not changed.
     #[arg(long, value_name = "DIR", conflicts_with = "test")]
     pub(crate) databases: Option<PathBuf>,
+    /// Also write a line of JSON for each question of the databases: its answer, whether it is right, and all candidates.
+    #[arg(long, value_name = "FILE", requires = "databases")]
+    pub(crate) predictions: Option<PathBuf>,
     /// Beam size; the run's setting eval.beam if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,

@@ -76,6 +76,11 @@ pub(crate) const PENALTY_PRIOR: [f32; 3] = [1.0, 1.0, 0.5];
 /// The strength of the penalty that holds the penalties of candidates near [`PENALTY_PRIOR`], or those of a base.
 pub(crate) const PENALTY_STRENGTH: f64 = 1.0;
 
+/// What a candidate that finds nothing loses, in logarithms of probabilities, when an answer is chosen. On 14 databases held out of
+/// pretraining (696 questions, 18 of whose labels find nothing), a penalty of 1 to 2.5 gives 75.9 to 76.0 % right answers, none 75.7, and
+/// choosing such a candidate only if no other finds something 74.7.
+pub(crate) const FINDING_NOTHING_PENALTY: f64 = 2.0;
+
 /// The smallest number of labels that weights of the confidence are fitted on.
 pub(crate) const FEWEST_CALIBRATION_LABELS: usize = 30;
 

@@ -46,6 +46,11 @@ pub(crate) fn is_whole_phrase(relation: u8) -> bool {
     (WORD_ITEM..ITEM_WORD).contains(&relation) && (relation - WORD_ITEM) % MATCHES == MATCHES - 1
 }
 
+/// Returns whether this relation from a word to an item says that the word is in the phrase of the item.
+pub(crate) fn is_match(relation: u8) -> bool {
+    (WORD_ITEM..ITEM_WORD).contains(&relation) && !(relation - WORD_ITEM).is_multiple_of(MATCHES)
+}
+
 /// Returns the class of an item, which is its kind; kinds after the last class share that one.
 fn class(kind: usize) -> u8 {
     kind.min(CLASSES as usize - 1) as u8

@@ -6,7 +6,7 @@
 use crate::Question;
 use serde::{Deserialize, Serialize};
 use xpr_lang::{Action, Grammar, ItemId, LiteralClass, Program, Sense, TypeId};
-use xpr_text::is_function_word;
+use xpr_text::is_common_stem;
 
 /// The largest number of mentions: each is a bit.
 const MOST_MENTIONS: usize = 32;
@@ -67,7 +67,7 @@ impl Mentions {
             let mut start = 0;
             while let (Some(class), true) = (class, start < words) {
                 let end = (start..words).find(|&word| !question.says(word, item)).unwrap_or(words);
-                let is_common = question.stems()[start..end].iter().all(|stem| is_function_word(stem));
+                let is_common = question.stems()[start..end].iter().all(|stem| is_common_stem(stem));
                 if !is_common {
                     spans.push((start, end, class));
                 }
@@ -88,8 +88,11 @@ impl Mentions {
         }
         longest.truncate(MOST_MENTIONS);
         let used_by = |item: ItemId| {
-            let uses = |(start, end, _): &(usize, usize, LiteralClass)| {
-                (*start..*end).any(|w| question.says(w, item))
+            let is_name = environment.literal_class(item).is_none();
+            let uses = |&(start, end, _): &(usize, usize, LiteralClass)| {
+                // A single word may be what a column is called in part: the state in "the states where they were born".
+                (start..end).any(|word| question.says(word, item))
+                    || is_name && end == start + 1 && question.is_in_phrase(start, item)
             };
             let bits = longest.iter().enumerate().filter(|(_, span)| uses(span));
             bits.fold(0, |bits, (index, _)| bits | 1 << index)

@@ -179,6 +179,12 @@ impl Question {
         linking::is_whole_phrase(self.relations[word * elements + self.words.len() + item.index()])
     }
 
+    /// Returns whether a word is in the phrase of an item.
+    pub(crate) fn is_in_phrase(&self, word: usize, item: ItemId) -> bool {
+        let elements = self.relations.len().isqrt();
+        linking::is_match(self.relations[word * elements + self.words.len() + item.index()])
+    }
+
     /// Returns the rules by which search leaves out programs that make no sense, if there are some. See
     /// [`Environment::sense`].
     pub(crate) fn sense(&self) -> Option<&dyn Sense> {

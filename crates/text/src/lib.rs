@@ -17,7 +17,7 @@ mod stem;
 mod token;
 
 pub use identifier::split_identifier;
-pub use stem::{is_function_word, snowball_stem, stem};
+pub use stem::{is_common_stem, is_common_word, is_function_word, snowball_stem, stem};
 pub use token::{Token, tokenize, tokens};
 
 /// Returns how many characters must be inserted, deleted, replaced or swapped with their neighbour to turn `left` into

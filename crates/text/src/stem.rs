@@ -1,6 +1,8 @@
 //! Stems: the form under which two words count as the same.
 
 use rust_stemmers::{Algorithm, Stemmer};
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Returns the Snowball stem of an English word in lower case.
 pub fn snowball_stem(word: &str) -> String {
@@ -46,6 +48,23 @@ pub fn is_function_word(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
+/// Words with which questions about anything are asked, in lower case. [`is_function_word`] has more.
+const COMMON_WORDS: &str = "\
+    about all also am any been being but could count d different display each find get give he her his i if ll list \
+    m must my name names no not number our please print re return s she should show so some t tell than their them \
+    then there these they those us ve we why will would yes you your";
+
+/// Returns whether a word in lower case is one with which questions about anything are asked.
+pub fn is_common_word(word: &str) -> bool {
+    COMMON_WORDS.split(' ').any(|common| common == word)
+}
+
+/// Returns whether a stem is that of a function word, or of a word with which questions about anything are asked.
+pub fn is_common_stem(of_word: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| COMMON_WORDS.split(' ').map(stem).collect());
+    is_function_word(of_word) || STEMS.contains(of_word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +76,8 @@ mod tests {
         {
             assert_eq!(stem(word), expected);
         }
+        assert!(is_common_word("please") && is_common_stem(&stem("please")) && is_common_stem("the"));
+        assert!(!is_common_word("state") && !is_common_stem(&stem("state")));
         assert!(is_function_word("whose") && is_function_word("a") && !is_function_word("start"));
     }
 }

@@ -5,12 +5,13 @@ use super::training_progress::write_failed_labels;
 use super::{find_data, open_run, write_json};
 use crate::arguments::EvalArguments;
 use crate::table;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use xpr_data::write_output;
 use xpr_learn::experiment::{DatabaseRecord, ZeroShotEvaluation};
-use xpr_run::Evaluation;
+use xpr_run::{Evaluation, Prediction};
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
     if let Some(databases) = &arguments.databases {
@@ -43,6 +44,9 @@ fn evaluate_base(arguments: &EvalArguments, databases: &Path, out: &mut dyn Writ
     let mut settings = arguments.set.clone();
     settings.extend(arguments.beam.map(|beam| format!("eval.beam={beam}")));
     let zero_shot = ZeroShotEvaluation::of_base(&arguments.trained.run, databases, &settings)?;
+    if let Some(path) = &arguments.predictions {
+        write_predictions(path, &zero_shot)?;
+    }
     let (evaluation, databases) = (&zero_shot.over_questions(), zero_shot.databases.as_slice());
     if arguments.output.json {
         return write_json(out, &DatabasesReport { evaluation, databases });
@@ -55,4 +59,26 @@ fn evaluate_base(arguments: &EvalArguments, databases: &Path, out: &mut dyn Writ
     table::write(out, &["database", "questions", "correct"], &rows)?;
     writeln!(out)?;
     write_evaluation(out, evaluation, false)
+}
+
+/// A line of `--predictions`.
+#[derive(Serialize)]
+struct DatabasePrediction<'a> {
+    database: &'a str,
+    #[serde(flatten)]
+    prediction: &'a Prediction,
+}
+
+/// Writes the answers to the questions of all databases, in the order of the databases.
+fn write_predictions(path: &Path, zero_shot: &ZeroShotEvaluation) -> Result<()> {
+    let names = zero_shot.databases.iter().flat_map(|database| {
+        let answers = database.evaluation.as_ref().map_or(0, |evaluation| evaluation.examples);
+        std::iter::repeat_n(database.name.as_str(), answers)
+    });
+    let mut lines = Vec::new();
+    for (database, prediction) in names.zip(&zero_shot.predictions) {
+        serde_json::to_writer(&mut lines, &DatabasePrediction { database, prediction })?;
+        lines.push(b'\n');
+    }
+    write_output(path, &lines).with_context(|| path.display().to_string())
 }

@@ -2,10 +2,12 @@
 //!
 //! The most probable candidate that executes is chosen: a program that fails is never right. Where labels nearly always find something
 //! (`eval.prefer`), the most probable candidate that finds something comes first; where an empty answer is often right, that would be
-//! wrong. With `eval.votes`, candidates with the same answer add up their probabilities, and the most probable candidate of the most
+//! wrong. With `eval.penalties`, a candidate that finds nothing loses a part of its probability instead, so that it is chosen if the others
+//! are improbable. With `eval.votes`, candidates with the same answer add up their probabilities, and the most probable candidate of the most
 //! probable answer is chosen.
 
 use super::votes::{AnswerGroup, group_by_answer};
+use crate::hyperparameters::FINDING_NOTHING_PENALTY;
 use crate::reward::Success;
 use crate::task::{Task, TaskError};
 use std::fmt;
@@ -42,6 +44,9 @@ pub struct AnswerChooser<'t> {
     prefer: Success,
     /// Whether candidates with the same answer add up their probabilities.
     votes: bool,
+    /// The share of its probability that a candidate keeps if it finds nothing. Without it, such a candidate is chosen only if no other
+    /// finds something.
+    kept_without_finding: Option<f64>,
 }
 
 impl fmt::Debug for AnswerChooser<'_> {
@@ -57,7 +62,7 @@ impl<'t> AnswerChooser<'t> {
     /// If the data cannot be opened.
     pub fn new(task: &'t Task, prefer: Success) -> Result<Self, TaskError> {
         let (patient, quick) = (task.patient_executor()?, task.executor()?);
-        Ok(AnswerChooser { task, patient, quick, prefer, votes: false })
+        Ok(AnswerChooser { task, patient, quick, prefer, votes: false, kept_without_finding: None })
     }
 
     /// Creates the chooser of the settings.
@@ -67,7 +72,12 @@ impl<'t> AnswerChooser<'t> {
     pub fn from_config(task: &'t Task, config: &EvalConfig) -> Result<Self, TaskError> {
         // A run records what `auto` was; one that does not is evaluated as the paper does.
         let prefer = Success::from_reward(config.prefer, Success::Executes);
-        Ok(AnswerChooser { votes: config.votes, ..AnswerChooser::new(task, prefer)? })
+        let is_penalised = config.penalties && prefer == Success::NonEmpty;
+        Ok(AnswerChooser {
+            votes: config.votes,
+            kept_without_finding: is_penalised.then(|| (-FINDING_NOTHING_PENALTY).exp()),
+            ..AnswerChooser::new(task, prefer)?
+        })
     }
 
     /// Runs the candidates of a question and chooses the first that is a success; if there is none, the first that executes; if
@@ -89,12 +99,16 @@ impl<'t> AnswerChooser<'t> {
             match self.votes {
                 true => {
                     let groups = group_by_answer(self.task, &executed, |index| accepted[index]);
-                    self.elect(&executed, &groups)
+                    self.elect(&executed, &groups, 1.0)
                 }
                 false => accepted.iter().position(|accepted| *accepted),
             }
         };
-        let chosen = first(self.prefer).or_else(|| first(Success::Executes)).unwrap_or(0);
+        let chosen = match self.kept_without_finding {
+            Some(share) => self.elect(&executed, &self.voters(&executed), share),
+            None => first(self.prefer).or_else(|| first(Success::Executes)),
+        };
+        let chosen = chosen.unwrap_or(0);
         let mut answers = group_by_answer(self.task, &executed, |_| true);
         if let Some(index) = answers.iter().position(|answer| answer.candidates.contains(&chosen)) {
             answers[..=index].rotate_right(1);
@@ -102,16 +116,34 @@ impl<'t> AnswerChooser<'t> {
         Answer { chosen, candidates: executed, answers }
     }
 
+    /// Returns the candidates that execute: by their answers, or each alone if votes do not count.
+    fn voters(&self, executed: &[ExecutedCandidate]) -> Vec<AnswerGroup> {
+        if self.votes {
+            return group_by_answer(self.task, executed, |_| true);
+        }
+        let executing = executed.iter().enumerate().filter(|(_, candidate)| candidate.outcome.executes());
+        let alone = |(index, candidate): (usize, &ExecutedCandidate)| AnswerGroup {
+            probability: f64::from(candidate.log_probability).exp(),
+            candidates: vec![index],
+        };
+        executing.map(alone).collect()
+    }
+
     /// Returns the best candidate of the answer with the most votes. Programs that find nothing do not add up: wrong programs of all kinds
-    /// agree on it.
-    fn elect(&self, executed: &[ExecutedCandidate], groups: &[AnswerGroup]) -> Option<usize> {
+    /// agree on it. They keep a share of their votes.
+    fn elect(
+        &self,
+        executed: &[ExecutedCandidate],
+        groups: &[AnswerGroup],
+        kept_without_finding: f64,
+    ) -> Option<usize> {
         let mut best: Option<(usize, f64)> = None;
         for group in groups {
             let first = group.candidates[0];
             let ExecutedCandidate { program, log_probability, outcome } = &executed[first];
             let votes = match Success::NonEmpty.accepts(self.task, program, outcome) {
                 true => group.probability,
-                false => f64::from(*log_probability).exp(),
+                false => kept_without_finding * f64::from(*log_probability).exp(),
             };
             if best.is_none_or(|(candidate, most)| votes > most || (votes == most && first < candidate)) {
                 best = Some((first, votes));
@@ -152,6 +184,34 @@ mod tests {
         assert_eq!(choice(Success::NonEmpty, &[&fails, &empty]), 1);
         assert_eq!(choice(Success::NonEmpty, &[&fails, &fails]), 0);
         assert_eq!(choice(Success::NonEmpty, &[]), 0);
+    }
+
+    #[test]
+    fn with_penalties_a_program_that_finds_nothing_is_chosen_if_the_others_are_improbable() {
+        let world = overnight::world("blocks").unwrap();
+        let task = Task::new(Box::new(KnowledgeWorld::new(world, &[])), []).unwrap();
+        let question = task.question("which block");
+        let mut executor = task.executor().unwrap();
+        let mut first = |wanted: fn(&Outcome) -> bool| {
+            let mut programs = task.scene().grammar().programs(9);
+            programs.find(|program| wanted(&executor.execute(&task.text(program, &question)))).unwrap()
+        };
+        let (empty, finds) = (
+            first(|outcome| *outcome == Outcome::Empty),
+            first(|outcome| matches!(outcome, Outcome::Value(_))),
+        );
+        let chosen = |penalties: bool, votes: bool, odds: f64| {
+            let candidates = [(&empty, -0.1), (&finds, -0.1 - odds as f32)]
+                .map(|(program, log_probability)| Candidate { program: program.clone(), log_probability });
+            let prefer = Success::NonEmpty.reward();
+            let config = EvalConfig { penalties, votes, prefer, ..EvalConfig::default() };
+            AnswerChooser::from_config(&task, &config).unwrap().choose(&question, &candidates).chosen
+        };
+        for votes in [false, true] {
+            assert_eq!(chosen(false, votes, FINDING_NOTHING_PENALTY + 5.0), 1);
+            assert_eq!(chosen(true, votes, FINDING_NOTHING_PENALTY + 0.5), 0);
+            assert_eq!(chosen(true, votes, FINDING_NOTHING_PENALTY - 0.5), 1);
+        }
     }
 
     #[test]

@@ -32,17 +32,6 @@ pub(super) fn is_operator_word(word: &str) -> bool {
     )
 }
 
-/// Returns whether a word is one with which questions about anything are asked.
-pub(super) fn is_common_word(word: &str) -> bool {
-    has(
-        "about all also am any been being but could count d different display each find get give he her \
-        his i if ll list m must my name names no not number our please print re return s she should \
-        show so some t tell than their them then there these they those us ve we why will would yes you \
-        your",
-        word,
-    )
-}
-
 /// Returns whether a word says nothing about the topic unless labels or data have it, such as "order" and "details".
 pub(super) fn is_general_word(word: &str) -> bool {
     has(
@@ -68,8 +57,7 @@ mod tests {
         assert!(is_change_verb("add") && is_change_verb("wipe") && is_change_verb("delete"));
         assert!(is_politeness("a") && is_politeness("you") && is_politeness("please"));
         assert!(["above", "number", "most", "youngest", "not"].into_iter().all(is_operator_word));
-        assert!(is_common_word("about") && is_common_word("your"));
-        assert!(is_general_word("alphabetical") && is_general_word("younger") && !is_common_word("order"));
+        assert!(is_general_word("alphabetical") && is_general_word("younger"));
         assert!(!["", "film", "dele"].into_iter().any(is_change_verb) && !is_operator_word("film"));
     }
 }

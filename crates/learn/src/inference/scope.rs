@@ -3,9 +3,7 @@
 //! A parser has a program for every text. It was trained on questions about its data, though, so a text without words, a request to change the
 //! data, or a question whose words neither labels nor data have is declined before it is parsed.
 
-use super::question_words::{
-    is_change_verb, is_common_word, is_general_word, is_operator_word, is_politeness,
-};
+use super::question_words::{is_change_verb, is_general_word, is_operator_word, is_politeness};
 use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_SHARE_WITHOUT_LABELS, LEAST_KNOWN_WORDS};
 use crate::task::Task;
 use serde::{Deserialize, Serialize};
@@ -13,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 use xpr_lang::ItemId;
 use xpr_parser::Question;
-use xpr_text::{is_function_word, stem, tokenize};
+use xpr_text::{is_common_word, is_function_word, stem, tokenize};
 
 /// The largest number of labeled questions that are kept to be suggested.
 const MOST_QUESTIONS: usize = 2000;
