@@ -6,7 +6,8 @@
 //! ```text
 //! data/parser.safetensors    settings, grammar and weights in half precision
 //! data/vectors.safetensors   words and their vectors in 8 bits
-//! data/SHA256SUMS            the checksums of both, as `sha256sum` prints them
+//! data/patterns.json         patterns of questions, by which questions about a new database are made up
+//! data/SHA256SUMS            the checksums of these, as `sha256sum` prints them
 //! data/card.md               what the parser was trained on, and how often it is right
 //! ```
 //!
@@ -20,6 +21,8 @@ use thiserror::Error;
 pub const PARSER_FILE: &str = "parser.safetensors";
 /// The name of the file with the word vectors.
 pub const VECTORS_FILE: &str = "vectors.safetensors";
+/// The name of the file with the patterns of questions.
+pub const PATTERNS_FILE: &str = "patterns.json";
 /// The name of the file with the checksums of the others.
 pub const CHECKSUMS_FILE: &str = "SHA256SUMS";
 /// The name of the card.
@@ -75,6 +78,15 @@ pub fn vectors() -> Result<&'static [u8], DamagedFile> {
     CHECKED.get_or_init(|| check(CHECKSUMS, VECTORS_FILE, content)).clone().map(|()| content.as_slice())
 }
 
+/// Returns the file with the patterns of questions, after its checksum was checked.
+///
+/// # Errors
+/// If the checksum is not that of the file.
+pub fn patterns() -> Result<&'static [u8], DamagedFile> {
+    let content = include_bytes!("../data/patterns.json");
+    check(CHECKSUMS, PATTERNS_FILE, content).map(|()| content.as_slice())
+}
+
 /// Checks the content of a file against a list of checksums.
 ///
 /// # Errors
@@ -111,7 +123,7 @@ mod tests {
     fn the_files_of_the_binary_are_those_of_their_checksums() {
         assert!(!parser().unwrap().is_empty() && !vectors().unwrap().is_empty());
         assert!(CARD.contains(&checksum(parser().unwrap())), "the card is that of another parser");
-        let bytes = parser().unwrap().len() + vectors().unwrap().len();
+        let bytes = parser().unwrap().len() + vectors().unwrap().len() + patterns().unwrap().len();
         assert!(bytes <= 12 << 20, "{bytes} bytes are too many for a repository");
     }
 

@@ -254,8 +254,11 @@ Examples:
   xpr train music/xpr.toml --from packed --out music/run")]
 pub(crate) struct BaseArguments {
     /// File with the settings of pretraining (TOML).
-    #[arg(value_name = "FILE", requires_all = ["model", "words", "out"], conflicts_with = "from")]
+    #[arg(value_name = "FILE", requires = "out", conflicts_with = "from")]
     pub(crate) file: Option<PathBuf>,
+    /// Only learn the patterns of questions anew, and write them to the folder of the other files.
+    #[arg(long, requires = "file")]
+    pub(crate) patterns: bool,
     /// Override a setting of pretraining.
     #[arg(long, value_name = "KEY=VALUE", requires = "file")]
     pub(crate) set: Vec<String>,
@@ -977,6 +980,9 @@ pub(crate) struct InitArguments {
     /// Start from nothing: the parser learns from your labels only.
     #[arg(long, conflicts_with = "from")]
     pub(crate) no_base: bool,
+    /// Make up this many questions with their SQL, by patterns of questions about other databases, and train a parser on them.
+    #[arg(long, value_name = "N", conflicts_with_all = ["labeled", "no_base"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) synthetic: Option<u32>,
     /// Test questions with their SQL. Without this file and without a column `split`, a tenth of the labeled questions is
     /// held out.
     #[arg(long, value_name = "FILE")]

@@ -34,8 +34,17 @@ const CRATES: [(&str, &[&str]); 18] = [
 ];
 
 /// The modules of `learn`: each uses only itself and those before it.
-const LEARN: [&str; 8] =
-    ["hyperparameters", "objectives", "task", "reward", "teacher", "training", "inference", "experiment"];
+const LEARN: [&str; 9] = [
+    "hyperparameters",
+    "objectives",
+    "task",
+    "synthesis",
+    "reward",
+    "teacher",
+    "training",
+    "inference",
+    "experiment",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))

@@ -232,3 +232,30 @@ fn a_packed_base_answers_as_the_one_it_was_made_of_and_damage_is_noticed() {
     let unfinished = errors(&xpr(folder, &["base", "--out", "none"]));
     assert!(unfinished.contains("name the settings of pretraining"), "{unfinished}");
 }
+
+#[test]
+fn a_parser_learns_from_made_up_questions() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = printed(&xpr(folder, &["init", "--db", "stage.db", "--synthetic", "30"]));
+    assert!(
+        text.contains(
+            "Wrote stage/xpr.toml: 30 made-up questions.\nWrote stage/run: a parser that has learned"
+        ),
+        "{text}"
+    );
+    let train = fs::read_to_string(folder.join("stage/train.tsv")).unwrap();
+    let database = rusqlite::Connection::open(folder.join("stage.db")).unwrap();
+    assert_eq!(train.lines().count(), 30);
+    for line in train.lines() {
+        let (_, sql) = line.split_once('\t').unwrap();
+        let mut statement = database.prepare(sql).unwrap();
+        assert!(statement.query([]).unwrap().next().unwrap().is_some(), "{line} finds nothing");
+    }
+    let answer = json(&xpr(folder, &["ask", "stage/run", "how many singers are there", "--json"]));
+    assert_eq!(answer["candidates"][0]["program"], "SELECT COUNT(*) FROM singer", "{answer}");
+
+    let again = ["init", "--db", "stage.db", "--synthetic", "30", "--out", "again"];
+    printed(&xpr(folder, &again));
+    assert_eq!(fs::read_to_string(folder.join("again/train.tsv")).unwrap(), train);
+}

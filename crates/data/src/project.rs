@@ -35,6 +35,8 @@ pub struct ProjectSettings {
     pub loose_values: bool,
     /// The file of word vectors for a parser that starts from nothing; empty for none.
     pub embeddings: String,
+    /// Whether the labeled questions are made up.
+    pub synthetic: bool,
     /// The pretrained parser to start from: its folder, relative to the folder, or a name. Empty for none.
     pub base: String,
 }
@@ -56,7 +58,9 @@ impl ProjectSettings {
         set("dataset", quoted("database"), "");
         set("folder", quoted("."), "folder of the files below, relative to this file");
         set("database", quoted(&self.database), "read, never changed");
-        set("labeled", quoted(&self.labeled), "questions with programs");
+        let labels =
+            if self.synthetic { "made-up questions with programs" } else { "questions with programs" };
+        set("labeled", quoted(&self.labeled), labels);
         set("unlabeled", quoted(&self.unlabeled), "questions without programs");
         set("test", quoted(&self.test), "questions with programs, for testing only");
         set("fraction", "1.0".to_owned(), "share of the labeled questions whose programs are used");
@@ -99,6 +103,14 @@ impl ProjectSettings {
             "\n[eval]\nvotes = true     # programs with the same answer add up their probabilities\n",
         );
         toml.push_str("penalties = true # programs lose by what they leave out of a question, and by constants nobody said\n");
+        if self.synthetic {
+            toml.push_str(
+                "confidence_folds = 0 # made-up questions say nothing about how sure answers to others are\n",
+            );
+            toml.push_str(
+                "\n[train]\nsteps = 100 # few, because made-up questions differ from those that people ask\n",
+            );
+        }
         if !self.base.is_empty() {
             toml.push_str(&format!(
                 "\n[base]\nfolder = {} # the pretrained parser to start from; \"\" to start from nothing\n",

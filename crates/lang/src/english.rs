@@ -28,7 +28,7 @@ const IRREGULAR: [(&str, &str); 8] = [
 ];
 
 /// Returns the plural of a noun in the singular: `films`, `singers in concert`.
-pub(crate) fn plural(noun: &str) -> String {
+pub fn plural(noun: &str) -> String {
     let (noun, rest) = split_preposition(noun);
     format!("{}{rest}", simple_plural(noun))
 }
@@ -49,7 +49,7 @@ fn simple_plural(noun: &str) -> String {
 }
 
 /// Returns the singular of a noun, which may be in the singular or the plural.
-pub(crate) fn singular(noun: &str) -> String {
+pub fn singular(noun: &str) -> String {
     let (noun, rest) = split_preposition(noun);
     format!("{}{rest}", simple_singular(noun))
 }

@@ -117,7 +117,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod english;
+pub mod english;
 mod environment;
 mod grammar;
 pub mod lambda_dcs;

@@ -185,7 +185,7 @@ impl Signatures {
     }
 
     /// Returns all rules, in order of their indices.
-    pub(crate) fn rule_ids(&self) -> impl Iterator<Item = RuleId> + use<> {
+    pub fn rule_ids(&self) -> impl Iterator<Item = RuleId> + use<> {
         (0..self.rules.len() as u16).map(RuleId)
     }
 

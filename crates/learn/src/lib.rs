@@ -10,13 +10,14 @@
 //! - [`teacher`]: who says which programs an unlabeled question teaches: the parser's own search, or an ensemble.
 //! - [`training`]: the [`Trainer`] and its step.
 //! - [`task`]: a [`World`], its examples, and the words people use about it.
+//! - [`synthesis`]: made-up questions with programs, for a database that nobody has asked about yet.
 //! - [`inference`]: re-ranking, choosing an answer, evaluation.
 //! - [`experiment`]: all of it in a run folder, sweeps, and runs that are opened again.
 //!
 //! The key decision is that **a step depends on its number only**: which examples it sees and which elements are dropped are functions
 //! of seed and step. So an interrupted run resumes to the same bits, and the number of threads does not matter.
 //!
-//! Each module uses only those above it in this order: `objectives`, `task`, `reward`, `teacher`, `training`, `inference`,
+//! Each module uses only those above it in this order: `objectives`, `task`, `synthesis`, `reward`, `teacher`, `training`, `inference`,
 //! `experiment`. A test checks it.
 //!
 //! ```
@@ -33,6 +34,7 @@ mod hyperparameters;
 pub mod inference;
 pub mod objectives;
 pub mod reward;
+pub mod synthesis;
 pub mod task;
 pub mod teacher;
 pub mod training;

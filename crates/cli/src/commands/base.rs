@@ -11,9 +11,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use xpr_base::{CARD_FILE, CHECKSUMS_FILE, PARSER_FILE, VECTORS_FILE};
+use xpr_base::{CARD_FILE, CHECKSUMS_FILE, PARSER_FILE, PATTERNS_FILE, VECTORS_FILE};
 use xpr_data::{Embeddings, read_bytes, read_text, write_file};
 use xpr_learn::experiment::{DatabaseRecord, PackedBase, Pretraining, ZeroShotEvaluation};
+use xpr_learn::synthesis::Patterns;
 use xpr_run::{Evaluation, PretrainConfig, RunFile, RunFolder, fingerprint, fingerprint_bytes};
 
 /// The share of the questions about held-out databases that packing may cost.
@@ -36,6 +37,9 @@ struct BaseReport {
 pub(crate) fn run(arguments: &BaseArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.pool.threads)?;
     let Some(folder) = &arguments.out else { return write_card(arguments, out) };
+    if let (true, Some(file)) = (arguments.patterns, &arguments.file) {
+        return write_patterns(arguments, file, folder, out);
+    }
     let pretrained = match (&arguments.file, &arguments.from, &arguments.embeddings) {
         (Some(file), _, _) => Pretrained::make(arguments, file)?,
         (None, Some(base), Some(vectors)) => Pretrained::open(base, vectors, arguments.data.as_deref())?,
@@ -50,7 +54,7 @@ pub(crate) fn run(arguments: &BaseArguments, out: &mut dyn Write) -> Result<()> 
     let megabytes = report.bytes as f64 / 1e6;
     writeln!(
         out,
-        "Wrote {PARSER_FILE}, {VECTORS_FILE}, {CHECKSUMS_FILE} and {CARD_FILE} to {}: {megabytes:.1} MB.",
+        "Wrote {PARSER_FILE}, {VECTORS_FILE}, {PATTERNS_FILE}, {CHECKSUMS_FILE} and {CARD_FILE} to {}: {megabytes:.1} MB.",
         folder.display()
     )?;
     let Evaluation { examples, accuracy: packed, .. } = report.packed;
@@ -65,7 +69,7 @@ pub(crate) fn run(arguments: &BaseArguments, out: &mut dyn Write) -> Result<()> 
 
 /// Writes what the built-in base is.
 fn write_card(arguments: &BaseArguments, out: &mut dyn Write) -> Result<()> {
-    let bytes = xpr_base::parser()?.len() + xpr_base::vectors()?.len();
+    let bytes = xpr_base::parser()?.len() + xpr_base::vectors()?.len() + xpr_base::patterns()?.len();
     if arguments.output.json {
         let checksums: serde_json::Map<String, serde_json::Value> = xpr_base::CHECKSUMS
             .lines()
@@ -133,12 +137,19 @@ impl Pretrained {
         Ok(Pretrained { folder, config, vectors })
     }
 
+    /// Learns the patterns of the questions it was trained on.
+    fn patterns(&self) -> Result<Vec<u8>> {
+        learn_patterns(&self.config)
+    }
+
     /// Packs the base, compares it with the one that was trained, and writes its files to a folder.
     fn pack(&self, work: &Path, out: &Path) -> Result<BaseReport> {
         let PackedBase { parser, vectors } = PackedBase::of_folder(self.folder.folder(), &self.vectors)?;
-        let checksums = xpr_base::checksums(&[(PARSER_FILE, &parser), (VECTORS_FILE, &vectors)]);
-        let files =
-            [(PARSER_FILE, &parser[..]), (VECTORS_FILE, &vectors), (CHECKSUMS_FILE, checksums.as_bytes())];
+        let patterns = self.patterns()?;
+        let contents = [(PARSER_FILE, &parser[..]), (VECTORS_FILE, &vectors), (PATTERNS_FILE, &patterns)];
+        let checksums = xpr_base::checksums(&contents);
+        let mut files = contents.to_vec();
+        files.push((CHECKSUMS_FILE, checksums.as_bytes()));
         write_files(work, &files)?;
         let crossed: Evaluation = self.folder.read_json(RunFile::Evaluation)?;
         let evaluate = |base: &Path, what: &str| -> Result<Evaluation> {
@@ -160,7 +171,7 @@ impl Pretrained {
         }
         let report = BaseReport {
             folder: out.to_owned(),
-            bytes: parser.len() + vectors.len(),
+            bytes: parser.len() + vectors.len() + patterns.len(),
             trained,
             packed,
             crossed,
@@ -212,6 +223,30 @@ impl Pretrained {
         card.push_str(&format!("\nSHA-256:\n\n```text\n{checksums}```\n"));
         Ok(card)
     }
+}
+
+/// Learns the patterns of questions anew, and writes them and the checksums of all files.
+fn write_patterns(arguments: &BaseArguments, file: &Path, folder: &Path, out: &mut dyn Write) -> Result<()> {
+    let config = PretrainConfig::read(file, &arguments.set, arguments.data.as_deref())?;
+    let content = learn_patterns(&config)?;
+    let list = folder.join(CHECKSUMS_FILE);
+    let others = read_text(&list)?;
+    let others = others.lines().filter(|line| !line.ends_with(&format!("  {PATTERNS_FILE}")));
+    let mut checksums: String = others.map(|line| format!("{line}\n")).collect();
+    checksums.push_str(&xpr_base::checksums(&[(PATTERNS_FILE, &content)]));
+    write_files(folder, &[(PATTERNS_FILE, &content), (CHECKSUMS_FILE, checksums.as_bytes())])?;
+    let lines = content.iter().filter(|byte| **byte == b'\n').count();
+    Ok(writeln!(out, "Wrote {lines} patterns to {}.", folder.join(PATTERNS_FILE).display())?)
+}
+
+/// Returns the patterns of the questions that a base is trained on, as the file has them.
+fn learn_patterns(config: &PretrainConfig) -> Result<Vec<u8>> {
+    let mut bar = LoadingBar::new();
+    let patterns = Patterns::learn(&config.data, &mut |done, total| {
+        bar.show("databases read for patterns of their questions", done, total);
+    });
+    bar.finish();
+    Ok(patterns?.to_json_lines()?)
 }
 
 /// Returns the last two names of a path.

@@ -10,10 +10,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
-use xpr_data::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
+use xpr_data::{EXPERIMENT_FILE, Example, Project, ProjectSettings, relative_path};
 use xpr_lang::sql::{ForeignKey, Schema, Table};
-use xpr_learn::Experiment;
-use xpr_learn::task::{SCHEMA_FILE, StoredSchema};
+use xpr_learn::synthesis::Patterns;
+use xpr_learn::task::{DatabaseWorld, SCHEMA_FILE, StoredSchema};
+use xpr_learn::{Experiment, Task};
 use xpr_run::{BUILT_IN, Config, RunFolder};
 
 /// The largest number of labeled questions that are held out.
@@ -24,6 +25,8 @@ const FIRST_RUN: &str = "run";
 const ADAPTED_RUN: &str = "adapted";
 /// The file of labels in a project.
 const LABELS: &str = "train.tsv";
+/// The seed of made-up questions.
+const SYNTHETIC_SEED: u64 = 0;
 /// The time for which labeled queries are run. With millions of rows, running a few of them is enough.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 /// The number of tables and of foreign keys that are listed.
@@ -35,12 +38,16 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         Some(folder) => folder.clone(),
         None => PathBuf::from(data.database.path().file_stem().unwrap_or_default()),
     };
-    let (train, test) = split(&data, arguments.test.as_deref())?;
+    let (mut train, test) = split(&data, arguments.test.as_deref())?;
+    if let Some(count) = arguments.synthetic {
+        train = synthetic(&data, count as usize)?;
+    }
     if let (true, Some(labeled)) = (train.is_empty(), &arguments.labeled) {
         bail!("{}: all questions are marked as test; mark some as train", labeled.display());
     }
-    // With labels, the first parser is the one that learns from them.
-    let first_run = train.is_empty().then(|| folder.join(FIRST_RUN));
+    // With labels that people made, the first parser is the one that learns from them.
+    let is_first = train.is_empty() || arguments.synthetic.is_some();
+    let first_run = is_first.then(|| folder.join(FIRST_RUN));
     if let Some(run) = first_run.as_ref().filter(|run| run.exists()) {
         bail!("{} exists; remove it, or choose another folder with --out", run.display());
     }
@@ -66,6 +73,7 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     let count = match (train.is_empty(), test.is_empty()) {
         (true, true) => String::new(),
         (true, false) => format!(": {} questions for testing", test.len()),
+        (false, true) if arguments.synthetic.is_some() => format!(": {} made-up questions", train.len()),
         (false, true) => {
             let held_out = settings.held_out;
             format!(": {} questions for training, {held_out} held out for testing", train.len() - held_out)
@@ -74,9 +82,9 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     };
     writeln!(out, "\nWrote {}/{EXPERIMENT_FILE}{count}.", folder.display())?;
     if let Some(run) = &first_run {
-        write_first_parser(&folder.join(EXPERIMENT_FILE), run)?;
+        write_first_parser(&folder.join(EXPERIMENT_FILE), run, arguments.synthetic.is_some())?;
     }
-    write_next(out, &folder, &data, &train)
+    write_next(out, &folder, &data, (&train, first_run.is_some()))
 }
 
 /// Returns the files of the project, and its settings without the places of the database and the base.
@@ -90,6 +98,7 @@ fn project(
     let mut settings = ProjectSettings {
         labeled: LABELS.to_owned(),
         embeddings: BUILT_IN.to_owned(),
+        synthetic: arguments.synthetic.is_some(),
         loose_values: !findings.misspelled.is_empty(),
         suggested_keys: findings
             .suggested_keys
@@ -103,10 +112,10 @@ fn project(
     let in_labeled = || name(&arguments.labeled).unwrap_or_default();
     // Without labels the file is empty. `xpr teach` adds to it.
     project.add(LABELS, labeled::to_tsv(train).with_context(in_labeled)?);
-    if test.is_empty() {
+    if test.is_empty() && arguments.synthetic.is_none() {
         // A single question is not held out.
         settings.held_out = (train.len() / 10).clamp(usize::from(train.len() > 1), MAX_HELD_OUT);
-    } else {
+    } else if !test.is_empty() {
         let in_test = || name(&arguments.test).unwrap_or_else(in_labeled);
         project.add("test.tsv", labeled::to_tsv(test).with_context(in_test)?);
         settings.test = "test.tsv".to_owned();
@@ -128,21 +137,22 @@ fn write_next(
     out: &mut dyn Write,
     folder: &Path,
     data: &CheckedData,
-    train: &[LabeledQuestion],
+    (train, has_parser): (&[LabeledQuestion], bool),
 ) -> Result<()> {
     let name = folder.display();
     let question = match (train.first(), data.schema.schema.tables.first()) {
         (Some(question), _) => question.utterance.clone(),
         (None, table) => format!("how many {} are there", table.map_or("rows", |table| table.name.as_str())),
     };
-    if !train.is_empty() {
+    if !has_parser {
         writeln!(out, "\nNext:\n  xpr train {name}/{EXPERIMENT_FILE} --out {name}/{FIRST_RUN}")?;
         return Ok(writeln!(out, "  xpr ask {name}/{FIRST_RUN} {question:?}")?);
     }
-    writeln!(
-        out,
-        "Wrote {name}/{FIRST_RUN}: a parser that has not learned from questions about this database."
-    )?;
+    let learned = match train.is_empty() {
+        true => "has not learned from questions about this database",
+        false => "has learned from the made-up questions about this database",
+    };
+    writeln!(out, "Wrote {name}/{FIRST_RUN}: a parser that {learned}.")?;
     writeln!(out, "\nNext:\n  xpr ask {name}/{FIRST_RUN} {question:?}")?;
     if data.unlabeled.is_some() {
         writeln!(out, "  xpr train {name}/{EXPERIMENT_FILE} --out {name}/{ADAPTED_RUN}")?;
@@ -160,15 +170,39 @@ fn split(data: &CheckedData, test: Option<&Path>) -> Result<(Vec<LabeledQuestion
     }
 }
 
-/// Writes a run whose parser is the base of the experiment as it is.
-fn write_first_parser(experiment: &Path, run: &Path) -> Result<()> {
-    let settings = ["train.steps=0", "learn.objective=none"].map(str::to_owned);
+/// Makes up questions about a database.
+fn synthetic(data: &CheckedData, count: usize) -> Result<Vec<LabeledQuestion>> {
+    let path = data.database.path();
+    let world = DatabaseWorld::open(&format!("sqlite:{}", path.display()), Path::new(""))?;
+    let task = Task::new(Box::new(world.learn_from_labels(&[]).with_sense()), [])?;
+    let examples = Patterns::built_in()?.examples(&task, count, SYNTHETIC_SEED)?;
+    if examples.is_empty() {
+        bail!("{}: no question could be made up about it; leave out --synthetic", path.display());
+    }
+    let label = |(index, example): (usize, Example)| LabeledQuestion {
+        utterance: example.utterance,
+        program: example.program,
+        answer: None,
+        split: None,
+        database: None,
+        line: index + 1,
+    };
+    Ok(examples.into_iter().enumerate().map(label).collect())
+}
+
+/// Writes the first parser of a project: the base of the experiment as it is, or after it has learned from made-up questions.
+fn write_first_parser(experiment: &Path, run: &Path, is_trained: bool) -> Result<()> {
+    let mut settings = vec!["learn.objective=none".to_owned()];
+    if !is_trained {
+        settings.push("train.steps=0".to_owned());
+    }
     let config = Config::read(Some(experiment), &settings)?.config;
     let mut bar = LoadingBar::new();
     let load = Experiment::load_watched(config, &mut |what, done, total| bar.show(what, done, total));
     bar.finish();
     let experiment = load?;
-    let mut progress = TrainingProgress::with_plan(0, experiment.planned_steps());
+    let steps = if is_trained { experiment.config().train.steps } else { 0 };
+    let mut progress = TrainingProgress::with_plan(steps, experiment.planned_steps());
     experiment.run(&RunFolder::create(run)?, false, &mut progress)?;
     progress.finish();
     Ok(())
