@@ -306,7 +306,8 @@ impl PatternReader<'_> {
         }
     }
 
-    /// Returns the foreign keys that tables are joined by. Returns nothing if columns are compared that no key joins.
+    /// Returns the foreign keys that tables are joined by. Returns nothing if columns are compared that no key joins. Two columns side
+    /// by side count as compared, also if they are outputs.
     fn keys(&self) -> Option<Vec<(usize, usize)>> {
         let directed = |&(left, right): &(usize, usize)| {
             let items = (self.items[left], self.items[right]);
