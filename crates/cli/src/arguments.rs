@@ -573,9 +573,9 @@ pub(crate) struct ImproveArguments {
 
 /// Offer a trained parser to language models, by the Model Context Protocol on standard input and output.
 ///
-/// The tools are `ask`, `schema` and `run`, which change nothing. With --allow-feedback there is also `confirm`, which writes to the question
-/// log what a person said about an answer, for `xpr improve`. When another parser of the run becomes the current one, it answers from
-/// the next request on.
+/// The tools are `ask`, `schema` and `run`, which change nothing. With --allow-feedback questions are logged, and there is also `confirm`,
+/// which writes to the log what a person said about an answer, for `xpr improve`. When another parser of the run becomes the current one, it
+/// answers from the next request on. `xpr serve` offers the same tools over HTTP, at /mcp.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -585,7 +585,7 @@ pub(crate) struct McpArguments {
     /// Run folder of a trained parser.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
-    /// Offer the tool `confirm`, which writes to the question log.
+    /// Log questions, and offer the tool `confirm`, which writes to the log what a person said.
     #[arg(long)]
     pub(crate) allow_feedback: bool,
     /// Question log; the one beside the run if not given.
@@ -655,7 +655,8 @@ pub(crate) enum Series {
 ///
 /// The page shows answers with their rows and SQL, several answers to choose from where the parser is not sure, and keeps what people say
 /// about them. Programs ask with JSON: /v1/openapi.json describes the interface, and /metrics has figures for Prometheus. Every question
-/// is logged beside its run before it is answered (`xpr log`). The database is only read. A parser that `xpr improve` or `xpr teach`
+/// is logged beside its run before it is answered (`xpr log`). Language models ask by the Model Context Protocol at /mcp, or at /mcp/NAME for a
+/// run by its name. The database is only read. A parser that `xpr improve` or `xpr teach`
 /// promotes, and a database that changed, are used from the next question on. Ctrl-C ends the server after what is being answered.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -684,6 +685,9 @@ pub(crate) struct ServeArguments {
     /// Keep no log of questions, and so no feedback.
     #[arg(long)]
     pub(crate) no_log: bool,
+    /// Offer the tool `confirm` at /mcp, which writes to the question log.
+    #[arg(long, conflicts_with = "no_log")]
+    pub(crate) allow_feedback: bool,
     #[command(flatten)]
     pub(crate) search: BeamArguments,
     /// Confidence that an answer needs, from 0 to 1; the run's own if not given.

@@ -23,7 +23,7 @@ const CRATES: [(&str, &[&str]); 18] = [
     ("log", &["exec"]),
     ("improve", &["data", "exec", "learn", "log", "parser", "random", "report", "run"]),
     ("serve", &["exec", "lang", "learn", "log", "run"]),
-    ("mcp", &["exec", "lang", "learn", "log", "run"]),
+    ("mcp", &["log", "serve"]),
     (
         "cli",
         &[

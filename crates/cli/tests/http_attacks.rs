@@ -134,8 +134,16 @@ fn hostile_requests_are_refused_or_answered_safely() {
     let server = project.serve(&["--rate-limit", "0"]);
     // Feedback of the attacks is about a question that exists.
     assert_eq!(server.ask("how many singers are there")["id"], 1);
-    let files =
-        ["hosts.tsv", "origins.tsv", "framing.tsv", "bodies.tsv", "paths.tsv", "queries.tsv", "markup.tsv"];
+    let files = [
+        "hosts.tsv",
+        "origins.tsv",
+        "framing.tsv",
+        "bodies.tsv",
+        "mcp.tsv",
+        "paths.tsv",
+        "queries.tsv",
+        "markup.tsv",
+    ];
     let mut count = run(&project, &server, &files);
     let said = project.xpr(&["log", "stage/run", "--judged", "--tsv"]);
     assert_eq!(said.lines().count(), 1, "no attack left feedback: {said}");

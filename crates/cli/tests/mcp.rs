@@ -1,7 +1,10 @@
-//! `xpr mcp` over standard input and output, as a client of the protocol talks to it.
+//! The Model Context Protocol as a client talks it: `xpr mcp` over standard input and output, and `xpr serve` over HTTP.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod server;
+
 use serde_json::{Value, json};
+use server::{Project, Server};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -123,8 +126,9 @@ fn a_client_asks_reads_the_schema_and_runs_queries_but_changes_nothing() {
     }
     let error = client.call("ask", &json!({ "question": "how many ".repeat(300) })).unwrap_err();
     assert!(error.contains("a parser reads at most"), "{error}");
+    assert!(answer["id"].is_null(), "without a log, a question has no number: {answer}");
     assert!(client.call("ask", &json!({ "text": "how many albums" })).is_err(), "parameters are checked");
-    assert!(client.call("confirm", &json!({ "question": "how many albums", "verdict": "right" })).is_err());
+    assert!(client.call("confirm", &json!({ "id": 1, "verdict": "right" })).is_err());
     client.close();
     assert_eq!(fs::read(folder.path().join("music.db")).unwrap(), before);
     assert!(
@@ -142,15 +146,18 @@ fn feedback_is_written_to_the_log_if_it_is_allowed() {
     let confirm = tools.iter().find(|tool| tool["name"] == "confirm").unwrap();
     assert_eq!(confirm["annotations"]["readOnlyHint"], false, "{confirm}");
     let question = "how many albums are there";
-    client.call("ask", &json!({ "question": question })).unwrap();
-    client.call("confirm", &json!({ "question": question, "verdict": "right" })).unwrap();
+    let answer = client.call("ask", &json!({ "question": question })).unwrap();
+    assert_eq!(answer["id"], 1, "{answer}");
+    assert_eq!(client.call("confirm", &json!({ "id": 1, "verdict": "right" })).unwrap()["id"], 1);
+    client.call("ask", &json!({ "question": "the catalogue" })).unwrap();
     let sql = "SELECT title FROM album";
-    let corrected = json!({ "question": "the catalogue", "verdict": "corrected", "sql": sql });
-    assert_eq!(client.call("confirm", &corrected).unwrap()["question"], 2);
+    client.call("confirm", &json!({ "id": 2, "verdict": "corrected", "sql": sql })).unwrap();
     for (said, expected) in [
-        (json!({ "question": question, "verdict": "corrected" }), "needs the query"),
-        (json!({ "question": question, "verdict": "right", "sql": sql }), "has no query"),
-        (json!({ "question": question, "verdict": "corrected", "sql": "SELECT x" }), "the query fails"),
+        (json!({ "id": 1, "verdict": "corrected" }), "needs"),
+        (json!({ "id": 1, "verdict": "right", "sql": sql }), "has no place for a program"),
+        (json!({ "id": 1, "verdict": "corrected", "sql": "SELECT x" }), "x"),
+        (json!({ "id": 1, "verdict": "answer", "sql": sql }), "not one of the answers"),
+        (json!({ "id": 9, "verdict": "right" }), "no question 9"),
     ] {
         let error = client.call("confirm", &said).unwrap_err();
         assert!(error.contains(expected), "{error}");
@@ -165,4 +172,67 @@ fn feedback_is_written_to_the_log_if_it_is_allowed() {
         .collect();
     assert_eq!(said, [(question, Verdict::Right, None), ("the catalogue", Verdict::Corrected, Some(sql))]);
     assert_eq!(entries[0].asked.program.as_deref(), Some("SELECT COUNT(*) FROM album"));
+}
+
+/// Calls a method over HTTP, as a client does that has no session.
+fn post(server: &Server, path: &str, method: &str, parameters: &Value) -> Value {
+    let message = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": parameters }).to_string();
+    let length = message.len();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {length}\r\n\r\n{message}"
+    );
+    let response = server.send(request.as_bytes()).unwrap();
+    assert_eq!(response.status, 200, "{}", response.body);
+    response.json()
+}
+
+#[test]
+fn a_server_offers_the_tools_of_each_run_over_http() {
+    let project = Project::new();
+    let server = project.serve(&["again=stage/run", "--allow-feedback"]);
+    let initialize = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    let server_info = post(&server, "/mcp", "initialize", &initialize);
+    assert_eq!(server_info["result"]["serverInfo"]["name"], "xpr", "{server_info}");
+    let tools = post(&server, "/mcp", "tools/list", &json!({}));
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 4, "{tools}");
+
+    let call = |path: &str, tool: &str, arguments: Value| {
+        let response = post(&server, path, "tools/call", &json!({ "name": tool, "arguments": arguments }));
+        response["result"]["structuredContent"].clone()
+    };
+    let asked = json!({ "question": "how many singers are there" });
+    let answer = call("/mcp", "ask", asked.clone());
+    assert_eq!((&answer["rows"], &answer["id"]), (&json!([[3]]), &json!(1)), "{answer}");
+    assert_eq!(answer["sql"], server.ask("how many singers are there")["sql"]);
+    assert_eq!(call("/mcp/again", "ask", asked)["rows"], json!([[3]]));
+    let rows = call(
+        "/mcp/stage",
+        "run",
+        json!({ "sql": "SELECT name FROM singer ORDER BY singer_id", "max_rows": 1 }),
+    );
+    assert_eq!((&rows["rows"], &rows["row_count"]), (&json!([["Joe Sharp"]]), &json!(3)));
+    assert_eq!(call("/mcp", "confirm", json!({ "id": 1, "verdict": "right" }))["id"], 1);
+    let schema = call("/mcp", "schema", json!({}));
+    assert_eq!(schema["tables"].as_array().unwrap().len(), 2, "{schema}");
+
+    let log = server.get("/v1/log").json();
+    let confirmed = log["entries"].as_array().unwrap().iter().find(|entry| entry["id"] == 1).unwrap();
+    assert_eq!(confirmed["feedback"][0]["verdict"], "right", "{log}");
+    assert_eq!(server.get("/mcp/other").status, 404);
+    assert_eq!(server.get("/mcp").status, 405, "there are no streams");
+}
+
+#[test]
+fn a_server_offers_confirm_only_if_it_is_allowed() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let tools = post(&server, "/mcp", "tools/list", &json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap().clone();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(!names.contains(&"confirm") && names.len() == 3, "{names:?}");
 }

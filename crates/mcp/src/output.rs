@@ -3,11 +3,7 @@
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
-use xpr_exec::Outcome;
-use xpr_exec::sqlite::AnswerCell;
-use xpr_lang::sql::{ColumnType, Schema, Table};
-use xpr_learn::Task;
-use xpr_learn::experiment::{Alternative, AnsweredQuestion, json_cell, rows_of};
+use xpr_serve::{AnswerView, AskResponse, ColumnView, RunResponse, SchemaView, TableView};
 
 /// The number of rows of an answer that is not the first.
 const OTHER_ROWS: usize = 3;
@@ -29,29 +25,20 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Returns the rows of an outcome, at most `most` of them.
-    pub(crate) fn new(columns: Vec<String>, outcome: &Outcome, most: usize) -> Self {
-        match rows_of(outcome) {
-            Some(rows) => Rows::of_cells(columns, &rows, most),
-            None => Rows { columns, text: Some(outcome.text().to_owned()), ..Rows::default() },
-        }
-    }
-
-    fn of_cells(columns: Vec<String>, rows: &[Vec<AnswerCell>], most: usize) -> Self {
-        let json = |row: &Vec<AnswerCell>| row.iter().map(json_cell).collect();
-        Rows {
-            columns,
-            rows: rows.iter().take(most).map(json).collect(),
-            row_count: rows.len(),
-            truncated: rows.len() > most,
-            text: None,
-        }
+    /// Returns at most `most` of the rows of an answer.
+    fn new(columns: Vec<String>, mut rows: Vec<Vec<Value>>, most: usize, text: Option<String>) -> Self {
+        let row_count = rows.len();
+        rows.truncate(most);
+        Rows { columns, rows, row_count, truncated: row_count > most, text }
     }
 }
 
 /// The result of the tool `ask`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
+    /// The number of the question in the log, which `confirm` needs; none if there is no log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
     /// The query that answers the question. There is none if the question was declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
@@ -88,23 +75,28 @@ pub struct OtherAnswer {
 }
 
 impl Answer {
-    pub(crate) fn new(answered: &AnsweredQuestion, most: usize) -> Self {
-        let columns = answered.columns.clone().unwrap_or_default();
-        let other = |other: &Alternative| OtherAnswer {
-            sql: other.program.clone(),
-            explanation: other.explanation.clone(),
-            rows: Rows::new(other.columns.clone().unwrap_or_default(), &other.outcome, OTHER_ROWS),
-        };
-        let best = answered.best();
+    pub(crate) fn new(answer: AskResponse, most: usize) -> Self {
+        let others = if answer.unsure { answer.answers } else { vec![] };
         Answer {
-            sql: best.map(|best| best.program.clone()),
-            explanation: answered.explanation.clone(),
-            rows: best.map(|best| Rows::new(columns, &best.outcome, most)).unwrap_or_default(),
-            confidence: answered.confidence,
-            unsure: answered.is_unsure(),
-            declined: answered.declined.as_ref().map(|declined| declined.reason.clone()),
-            other_answers: answered.alternatives.iter().skip(1).map(other).collect(),
+            id: answer.id,
+            sql: answer.sql,
+            explanation: answer.explanation,
+            rows: Rows::new(answer.columns, answer.rows, most, answer.message),
+            confidence: answer.confidence,
+            unsure: answer.unsure,
+            declined: answer.declined.map(|declined| declined.reason),
+            // The first is the answer itself.
+            other_answers: others.into_iter().skip(1).map(OtherAnswer::from).collect(),
         }
+    }
+}
+
+impl From<AnswerView> for OtherAnswer {
+    fn from(view: AnswerView) -> Self {
+        let rows = Rows::new(view.columns, view.rows, OTHER_ROWS, view.message);
+        // The view has the first rows only.
+        let rows = Rows { row_count: view.row_count, truncated: view.row_count > rows.rows.len(), ..rows };
+        OtherAnswer { sql: view.sql, explanation: view.explanation, rows }
     }
 }
 
@@ -114,6 +106,12 @@ pub struct QueryResult {
     /// The rows.
     #[serde(flatten)]
     pub rows: Rows,
+}
+
+impl QueryResult {
+    pub(crate) fn new(answer: RunResponse, most: usize) -> Self {
+        QueryResult { rows: Rows::new(answer.columns, answer.rows, most, answer.message) }
+    }
 }
 
 /// The result of the tool `schema`.
@@ -148,53 +146,32 @@ pub struct ColumnInfo {
     /// The column that it refers to, such as `film.id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<String>,
+    /// Some of its values.
+    pub examples: Vec<String>,
 }
 
-/// The largest number of names that are listed.
-const MAX_NAMES: usize = 2000;
-
 impl DataSchema {
-    pub(crate) fn new(task: &Task) -> Self {
-        match task.world().schema() {
-            Some(schema) => DataSchema {
-                tables: schema.tables.iter().map(|table| table_info(schema, table)).collect(),
-                names: vec![],
-            },
-            None => {
-                let names = task.world().environment().items().iter().map(|item| item.phrase.clone());
-                DataSchema { tables: vec![], names: names.take(MAX_NAMES).collect() }
-            }
-        }
+    pub(crate) fn new(schema: SchemaView) -> Self {
+        DataSchema { tables: schema.tables.into_iter().map(TableInfo::from).collect(), names: schema.names }
     }
 }
 
-fn table_info(schema: &Schema, table: &Table) -> TableInfo {
-    let references = |index: u32| {
-        let to = table.foreign_keys.iter().find_map(|key| {
-            let position = key.columns.iter().position(|&from| from == index)?;
-            key.to.get(position).copied()
-        })?;
-        Some(format!("{}.{}", schema.table(to.table).name, schema.column(to).name))
-    };
-    let columns = table.columns.iter().zip(0u32..).map(|(column, index)| ColumnInfo {
-        name: column.name.clone(),
-        kind: match column.ty {
-            ColumnType::Text => "text",
-            ColumnType::Number => "number",
-            ColumnType::Time => "time",
-            ColumnType::Boolean => "boolean",
-            ColumnType::Other => "other",
-        }
-        .to_owned(),
-        primary_key: table.primary_key.contains(&index),
-        references: references(index),
-    });
-    TableInfo { name: table.name.clone(), columns: columns.collect() }
+impl From<TableView> for TableInfo {
+    fn from(view: TableView) -> Self {
+        TableInfo { name: view.name, columns: view.columns.into_iter().map(ColumnInfo::from).collect() }
+    }
+}
+
+impl From<ColumnView> for ColumnInfo {
+    fn from(view: ColumnView) -> Self {
+        let ColumnView { name, kind, primary_key, references, examples } = view;
+        ColumnInfo { name, kind: kind.to_owned(), primary_key, references, examples }
+    }
 }
 
 /// The result of the tool `confirm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Confirmation {
     /// The number of the question in the log.
-    pub question: i64,
+    pub id: i64,
 }

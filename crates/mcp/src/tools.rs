@@ -1,14 +1,15 @@
 //! The tools and their parameters.
 
 use crate::output::{Answer, Confirmation, DataSchema, QueryResult};
-use crate::worker::{McpError, Request, Worker};
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use rmcp::schemars::{self, JsonSchema};
-use rmcp::{Json, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
+use rmcp::{Json, ServerHandler, tool, tool_handler, tool_router};
 use serde::Deserialize;
+use std::sync::Arc;
 use xpr_log::Verdict;
+use xpr_serve::{FeedbackRequest, Problem, ServedRun};
 
 /// The number of rows if the caller does not say how many.
 const DEFAULT_ROWS: usize = 50;
@@ -65,12 +66,24 @@ pub enum SaidVerdict {
     NoneOfThese,
 }
 
+impl From<SaidVerdict> for Verdict {
+    fn from(said: SaidVerdict) -> Self {
+        match said {
+            SaidVerdict::Right => Verdict::Right,
+            SaidVerdict::Corrected => Verdict::Corrected,
+            SaidVerdict::Answer => Verdict::Answer,
+            SaidVerdict::Wrong => Verdict::Wrong,
+            SaidVerdict::NoneOfThese => Verdict::NoneOfThese,
+        }
+    }
+}
+
 /// The parameters of the tool `confirm`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmParameters {
-    /// The question, as it was asked.
-    pub question: String,
+    /// The number of the question, which `ask` returned as `id`.
+    pub id: i64,
     /// What the person said.
     pub verdict: SaidVerdict,
     /// The query of the verdicts `corrected` and `answer`.
@@ -78,44 +91,27 @@ pub struct ConfirmParameters {
     pub sql: Option<String>,
 }
 
-impl ConfirmParameters {
-    /// Returns the verdict and its query.
-    pub(crate) fn checked(&self) -> Result<(Verdict, Option<String>), String> {
-        let verdict = match self.verdict {
-            SaidVerdict::Right => Verdict::Right,
-            SaidVerdict::Corrected => Verdict::Corrected,
-            SaidVerdict::Answer => Verdict::Answer,
-            SaidVerdict::Wrong => Verdict::Wrong,
-            SaidVerdict::NoneOfThese => Verdict::NoneOfThese,
-        };
-        match (verdict.has_program(), &self.sql) {
-            (true, None) => Err(format!("the verdict {verdict} needs the query in `sql`")),
-            (false, Some(_)) => Err(format!("the verdict {verdict} has no query; leave `sql` out")),
-            (_, sql) => Ok((verdict, sql.clone())),
-        }
-    }
-}
-
 /// The tools of a parser.
 #[derive(Clone, Debug)]
 pub struct ParserTools {
-    worker: Worker,
+    run: Arc<ServedRun>,
     tool_router: ToolRouter<Self>,
 }
 
 #[tool_router]
 impl ParserTools {
-    /// Creates the tools. `confirm` is offered only if feedback is allowed.
-    pub fn new(worker: Worker, allows_feedback: bool) -> Self {
+    /// Creates the tools of a run. `confirm` is offered only if feedback is allowed and the run has a log.
+    pub fn new(run: Arc<ServedRun>, allows_feedback: bool) -> Self {
         let mut tool_router = Self::tool_router();
-        if !allows_feedback {
+        if !allows_feedback || !run.has_log() {
             tool_router.remove_route("confirm");
         }
-        ParserTools { worker, tool_router }
+        ParserTools { run, tool_router }
     }
 
     /// Answers a question about the data with a query that a small trained parser writes. Returns the query, its rows, and how sure the
-    /// parser is. If it is not sure, check the query, and look at the other answers. Changes nothing.
+    /// parser is. If it is not sure, check the query, and look at the other answers. Changes no data. If the answer has an `id`, the
+    /// question is kept in the owner's log of questions.
     #[tool(annotations(
         title = "Ask a question",
         read_only_hint = true,
@@ -124,7 +120,9 @@ impl ParserTools {
         open_world_hint = false
     ))]
     async fn ask(&self, Parameters(asked): Parameters<AskParameters>) -> Result<Json<Answer>, String> {
-        self.worker.send(|reply| Request::Ask(asked, reply)).await.map(Json)
+        let most_rows = asked.most_rows();
+        let answer = self.run.ask(asked.question).await.map_err(message)?;
+        Ok(Json(Answer::new(answer, most_rows)))
     }
 
     /// Lists the tables and columns that questions can be about. Changes nothing.
@@ -136,7 +134,9 @@ impl ParserTools {
         open_world_hint = false
     ))]
     async fn schema(&self) -> Result<Json<DataSchema>, String> {
-        self.worker.send(Request::Schema).await.map(Json)
+        let run = Arc::clone(&self.run);
+        let schema = tokio::task::spawn_blocking(move || run.schema()).await;
+        schema.map(|schema| Json(DataSchema::new(schema))).map_err(|_| "the tables cannot be read".to_owned())
     }
 
     /// Runs a query and returns its rows. The database is opened read-only: statements that would change something are refused, and
@@ -149,7 +149,9 @@ impl ParserTools {
         open_world_hint = false
     ))]
     async fn run(&self, Parameters(query): Parameters<RunParameters>) -> Result<Json<QueryResult>, String> {
-        self.worker.send(|reply| Request::Run(query, reply)).await.map(Json)
+        let most_rows = query.most_rows();
+        let answer = self.run.run(query.sql, None).await.map_err(message)?;
+        Ok(Json(QueryResult::new(answer, most_rows)))
     }
 
     /// Writes to the question log what a person said about an answer, so that the parser can learn from it. Call it only with what a
@@ -165,7 +167,10 @@ impl ParserTools {
         &self,
         Parameters(said): Parameters<ConfirmParameters>,
     ) -> Result<Json<Confirmation>, String> {
-        self.worker.send(|reply| Request::Confirm(said, reply)).await.map(Json)
+        let ConfirmParameters { id, verdict, sql } = said;
+        let said = FeedbackRequest { id, verdict: verdict.into(), sql, run: None };
+        let kept = self.run.feedback(said).await.map_err(message)?;
+        Ok(Json(Confirmation { id: kept.id }))
     }
 }
 
@@ -183,17 +188,7 @@ impl ServerHandler for ParserTools {
     }
 }
 
-/// Serves tools on standard input and output until the input ends.
-///
-/// # Errors
-/// If the connection cannot be made, or breaks.
-pub fn serve_stdio(tools: ParserTools) -> Result<(), McpError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(McpError::Thread)?;
-    runtime.block_on(async {
-        let failed = |error: &dyn std::fmt::Display| McpError::Connection(error.to_string());
-        let service = tools.serve(rmcp::transport::stdio()).await.map_err(|error| failed(&error))?;
-        service.waiting().await.map_err(|error| failed(&error))?;
-        Ok(())
-    })
+/// Returns what a language model is told of a problem.
+fn message(problem: Problem) -> String {
+    problem.detail
 }

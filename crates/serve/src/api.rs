@@ -114,8 +114,8 @@ impl App {
     pub(crate) fn run(&self, name: Option<&str>) -> Result<&ServedRun, Problem> {
         let first = self.runs.first().ok_or_else(Problem::internal)?;
         let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok(first) };
-        self.runs.iter().find(|run| run.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = self.runs.iter().map(ServedRun::name).collect();
+        self.runs.iter().map(|run| &**run).find(|run| run.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.runs.iter().map(|run| run.name()).collect();
             Problem::not_found(format!("there is no run of this name; there are {}", names.join(", ")))
         })
     }
@@ -279,7 +279,7 @@ pub(crate) struct RunView {
 /// Returns the runs of the server.
 #[utoipa::path(get, path = "/v1/runs", responses((status = 200, body = Vec<RunView>)))]
 async fn runs(State(app): State<Arc<App>>) -> Response {
-    let view = |run: &ServedRun| {
+    let view = |run: &Arc<ServedRun>| {
         let status = run.status();
         let RunStatus { parser, number, .. } = &*status.borrow();
         RunView { name: run.name().to_owned(), parser: parser.clone(), number: *number, log: run.has_log() }

@@ -35,6 +35,11 @@ impl Problem {
         }
     }
 
+    /// Creates the problem of a request that is refused with a status. `detail` says why, in words that may be shown to the client.
+    pub fn refusal(status: StatusCode, detail: impl Into<String>) -> Self {
+        Problem::new(status, "refused", "The request is refused", detail)
+    }
+
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Problem::new(StatusCode::BAD_REQUEST, "bad-request", "The request cannot be understood", detail)
     }

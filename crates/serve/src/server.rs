@@ -40,6 +40,8 @@ pub struct ServerOptions {
     pub rate_limit: u32,
     /// The number of connections.
     pub connections: usize,
+    /// Routes besides the server's own. Requests to them pass the same guard.
+    pub more_routes: Router,
 }
 
 impl Default for ServerOptions {
@@ -50,6 +52,7 @@ impl Default for ServerOptions {
             hosts: vec![],
             rate_limit: 50,
             connections: 4096,
+            more_routes: Router::new(),
         }
     }
 }
@@ -77,7 +80,7 @@ pub enum ServeError {
 
 /// What all requests share.
 pub(crate) struct App {
-    pub(crate) runs: Vec<ServedRun>,
+    pub(crate) runs: Vec<Arc<ServedRun>>,
     pub(crate) access: Access,
     pub(crate) rate: RateLimit,
     pub(crate) connections: Arc<Connections>,
@@ -106,7 +109,7 @@ impl Server {
     ///
     /// # Errors
     /// If the address cannot be listened on, a token is needed, or two runs have the same name.
-    pub async fn bind(runs: Vec<ServedRun>, options: ServerOptions) -> Result<Self, ServeError> {
+    pub async fn bind(runs: Vec<Arc<ServedRun>>, options: ServerOptions) -> Result<Self, ServeError> {
         if !options.listen.ip().is_loopback() && options.token.is_none() {
             return Err(ServeError::NoToken(options.listen));
         }
@@ -133,7 +136,8 @@ impl Server {
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             ends: ends.subscribe(),
         });
-        let router = guard::guarded(api::routes(), &app).with_state(app);
+        let routes = api::routes().merge(options.more_routes.with_state(()));
+        let router = guard::guarded(routes, &app).with_state(app);
         Ok(Server { listener, router, connections, ends })
     }
 

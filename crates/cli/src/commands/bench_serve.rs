@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &BenchServeArguments, out: &mut dyn Write) -> Resul
         rate_limit: 0,
         ..ServerOptions::default()
     };
-    let server = runtime.block_on(Server::bind(vec![served], listen))?;
+    let server = runtime.block_on(Server::bind(vec![Arc::new(served)], listen))?;
     let address = server.address()?;
     let serving = runtime.spawn(server.serve(async {
         let _ = ended.await;

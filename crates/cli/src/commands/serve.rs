@@ -6,18 +6,20 @@ use crate::printer;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xpr_run::{Config, RunFile, RunFolder};
 use xpr_serve::{AccessToken, LogPlace, RunOptions, ServedRun, Server, ServerOptions};
 
 pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()> {
     write_events(arguments);
     use_threads(arguments.pool.threads)?;
-    let options = ServerOptions {
+    let mut options = ServerOptions {
         listen: arguments.listen,
         token: token(arguments)?,
         hosts: arguments.host.clone(),
         rate_limit: arguments.rate_limit,
         connections: arguments.connections as usize,
+        ..ServerOptions::default()
     };
     if options.token.is_none() && !options.listen.ip().is_loopback() {
         bail!(
@@ -37,8 +39,9 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()>
     for text in &arguments.runs {
         let (name, folder) = named_run(text)?;
         let run = ServedRun::open(&name, &folder, run_options.clone());
-        runs.push(run.with_context(|| folder.display().to_string())?);
+        runs.push(Arc::new(run.with_context(|| folder.display().to_string())?));
     }
+    options.more_routes = xpr_mcp::http_routes(&runs, arguments.allow_feedback);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
