@@ -384,8 +384,8 @@ pub(crate) struct CompareArguments {
     /// few questions are left out.
     #[arg(long, value_name = "DIR", conflicts_with = "domains")]
     pub(crate) databases: Option<PathBuf>,
-    /// Start from the parser that `xpr pretrain` wrote to this folder; the setting base.folder. FILE.toml:base.folder= starts from
-    /// nothing.
+    /// Start from the parser that `xpr pretrain` or `xpr base` wrote to this folder, or from `built-in`; the setting base.folder.
+    /// FILE.toml:base.folder= starts from nothing.
     #[arg(long, value_name = "BASE")]
     pub(crate) base: Option<PathBuf>,
     /// Number of held-out questions per seed; each seed has others. By default, a quarter of those it can be, at most 100 labeled

@@ -259,3 +259,35 @@ fn a_parser_learns_from_made_up_questions() {
     printed(&xpr(folder, &again));
     assert_eq!(fs::read_to_string(folder.join("again/train.tsv")).unwrap(), train);
 }
+
+#[test]
+fn experiments_are_compared_from_the_base_on_databases_of_a_folder() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("databases/stage")).unwrap();
+    fs::copy(folder.join("stage.db"), folder.join("databases/stage/stage.sqlite")).unwrap();
+    fs::copy(folder.join("pairs.tsv"), folder.join("databases/stage/pairs.tsv")).unwrap();
+    let experiment = "[data]\ndataset = \"database\"\nlabel_count = 2\n[learn]\nobjective = \"none\"\n";
+    fs::write(folder.join("few.toml"), format!("{experiment}[train]\nsteps = 0\n")).unwrap();
+    let compared = json(&xpr(
+        folder,
+        &[
+            "compare",
+            "few.toml",
+            "few.toml:base.folder=,train.steps=1",
+            "--base",
+            "built-in",
+            "--databases",
+            "databases",
+        ]
+        .iter()
+        .chain(&["--from", "transductive", "--seeds", "1", "--out", "compare", "--json"])
+        .copied()
+        .collect::<Vec<_>>(),
+    ));
+    let configs = fs::read_dir(folder.join("compare"))
+        .unwrap()
+        .filter_map(|entry| fs::read_to_string(entry.unwrap().path().join("config.toml")).ok());
+    let from_base = configs.filter(|config| config.contains("folder = \"built-in\"")).count();
+    assert_eq!(from_base, 1, "{compared}");
+}

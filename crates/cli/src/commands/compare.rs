@@ -1,7 +1,7 @@
 //! `xpr compare`: compares experiments on held-out training questions.
 
 use super::cells::{check_data, check_failed, train_cells};
-use super::{path_setting, read_settings, write_json, write_notes};
+use super::{base_setting, read_settings, write_json, write_notes};
 use crate::arguments::{CompareArguments, HeldOutFrom};
 use crate::printer;
 use anyhow::{Context, Result};
@@ -51,8 +51,7 @@ fn plan(arguments: &CompareArguments) -> Result<ComparisonPlan> {
     let variants = ExperimentVariant::read_all(&arguments.experiments, &arguments.vary)?;
     let mut set = Vec::new();
     if let Some(base) = &arguments.base {
-        let base = std::path::absolute(base).with_context(|| base.display().to_string())?;
-        set.push(path_setting("base.folder", &base)?);
+        set.push(base_setting(base)?);
     }
     set.extend(arguments.set.iter().cloned());
     let mut read: Vec<ReadConfig> = Vec::new();

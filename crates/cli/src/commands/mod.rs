@@ -53,13 +53,7 @@ use xpr_run::{BUILT_IN, Config, DataConfig, Dataset, ReadConfig};
 fn read_config(arguments: &ExperimentArguments, base: Option<&Path>) -> Result<Config> {
     let mut set = arguments.set.clone();
     if let Some(base) = base {
-        let is_folder = !base.as_os_str().is_empty() && base != Path::new(BUILT_IN);
-        // Relative to where the command is given, and not to the experiment's file.
-        let base = match is_folder {
-            true => std::path::absolute(base).with_context(|| base.display().to_string())?,
-            false => base.to_owned(),
-        };
-        set.push(path_setting("base.folder", &base)?);
+        set.push(base_setting(base)?);
     }
     with_notices(read_settings(arguments.experiment.as_deref(), &set, &arguments.paths)?)
 }
@@ -83,6 +77,19 @@ fn read_settings(experiment: Option<&Path>, set: &[String], paths: &DataPaths) -
     }
     find_embeddings(&mut read.config, paths.embeddings.as_deref())?;
     Ok(read)
+}
+
+/// Returns the setting of a base that is named on the command line: a folder, `built-in`, or nothing.
+fn base_setting(base: &Path) -> Result<String> {
+    let is_folder = !base.as_os_str().is_empty() && base != Path::new(BUILT_IN);
+    // Relative to where the command is given, and not to the experiment's file.
+    match is_folder {
+        true => path_setting(
+            "base.folder",
+            &std::path::absolute(base).with_context(|| base.display().to_string())?,
+        ),
+        false => path_setting("base.folder", base),
+    }
 }
 
 /// Returns the setting of a key to a path, as `--set` has it.
