@@ -632,6 +632,9 @@ pub(crate) struct SimulateArguments {
     /// What to compare.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["labels", "random", "disagreement"])]
     pub(crate) series: Vec<Series>,
+    /// Also draw the accuracies over the clicks to this file, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) pool: ThreadArguments,
     #[command(flatten)]

@@ -261,6 +261,19 @@ fn a_parser_learns_from_made_up_questions() {
 }
 
 #[test]
+fn an_experiment_beside_its_data_needs_no_folder() {
+    let folder = folder();
+    let folder = folder.path();
+    let experiment = "[data]\ndataset = \"database\"\ndatabase = \"sqlite:stage.db\"\nlabeled = \"pairs.tsv\"\n\
+        [base]\nfolder = \"built-in\"\n[train]\nsteps = 1\n";
+    fs::write(folder.join("stage.toml"), experiment).unwrap();
+    printed(&xpr(folder, &["train", "stage.toml", "--out", "runs/stage"]));
+    // The run is in another folder than the database, and finds it.
+    let answer = json(&xpr(folder, &["ask", "runs/stage", "how many singers are there", "--json"]));
+    assert!(!answer["candidates"].as_array().unwrap().is_empty(), "{answer}");
+}
+
+#[test]
 fn experiments_are_compared_from_the_base_on_databases_of_a_folder() {
     let folder = folder();
     let folder = folder.path();

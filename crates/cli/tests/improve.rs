@@ -245,3 +245,32 @@ fn a_watched_run_improves_when_enough_questions_are_confirmed() {
     let comparison = served.parsers().parsers[0].comparison.unwrap();
     assert_eq!(comparison.questions, 2);
 }
+
+#[test]
+fn clicks_are_simulated_tabulated_and_drawn() {
+    let served = Served::new();
+    let pairs = [
+        ("how many artists are there", "SELECT count(*) FROM artist"),
+        ("show the titles of all albums", "SELECT title FROM album"),
+        ("what is the highest price of an album", "SELECT max(price) FROM album"),
+        ("which artist was born in 1929", "SELECT name FROM artist WHERE born = 1929"),
+    ];
+    let lines: String = pairs.iter().map(|(question, sql)| format!("{question}\t{sql}\n")).collect();
+    fs::write(served.folder.path().join("pairs.tsv"), lines).unwrap();
+    let experiment = "[data]\ndataset = \"database\"\ndatabase = \"sqlite:music.db\"\nlabeled = \"pairs.tsv\"\ntest = \"pairs.tsv\"\n\
+        label_count = 0\n[base]\nfolder = \"built-in\"\n[train]\nsteps = 2\nwarmup = 1\n";
+    fs::write(served.folder.path().join("clicks.toml"), experiment).unwrap();
+    let simulate = ["simulate", "clicks.toml", "--clicks", "1,3", "--seeds", "1"];
+    let series = ["--series", "labels,random", "--out", "clicks", "--svg", "clicks.svg", "--json"];
+    let report = printed(&served.xpr(&[&simulate[..], &series].concat()));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let points = report["summary"].as_array().unwrap();
+    let clicks: Vec<u64> = points.iter().map(|point| point["clicks"].as_u64().unwrap()).collect();
+    assert_eq!(clicks, [0, 1, 3, 1, 3]);
+
+    // Both lines begin at the accuracy without clicks, and have a dot for each parser.
+    let picture = fs::read_to_string(served.folder.path().join("clicks.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("random order"), "{picture}");
+    assert_eq!(picture.matches("<circle").count(), 6);
+    assert_eq!(picture.matches("<path class=\"line").count(), 2);
+}

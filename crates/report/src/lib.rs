@@ -23,6 +23,7 @@
 
 pub mod bootstrap;
 mod calibration;
+mod chart;
 mod comparison;
 mod curves;
 mod differences;
@@ -46,6 +47,7 @@ mod settings;
 mod tables;
 mod terminal;
 
+pub use chart::{AxisScale, Chart, ChartLine};
 pub use comparison::{AverageGain, ComparisonCell, ComparisonLine, ComparisonRow, PaperComparison};
 pub use curves::{Curve, TrainingCurves};
 pub use differences::{DifferenceRow, DifferenceTable};

@@ -3,14 +3,16 @@
 use super::{read_config, use_threads, write_json};
 use crate::arguments::{Series, SimulateArguments};
 use crate::{printer, table};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use xpr_data::write_output;
 use xpr_improve::{
     ClickOrder, ClickSource, SeriesPoint, SimulatedParser, Simulation, SimulationSettings, simulate,
 };
 use xpr_learn::Observer;
+use xpr_report::{Chart, ChartLine};
 use xpr_run::StepReport;
 
 /// The output of `--json`.
@@ -46,6 +48,10 @@ pub(crate) fn run(arguments: &SimulateArguments, out: &mut dyn Write) -> Result<
         let _ = writeln!(printer::stderr(), "{}", line(parser));
     })?;
     let summary = simulation.summary()?;
+    if let Some(path) = &arguments.svg {
+        let picture = chart(&simulation.series, &summary).to_svg().unwrap_or_default();
+        write_output(path, picture.as_bytes()).with_context(|| path.display().to_string())?;
+    }
     match arguments.output.json {
         true => write_json(out, &SimulationReport { summary: &summary, simulation: &simulation }),
         false => write_table(out, &summary),
@@ -78,6 +84,35 @@ fn name(series: Option<(ClickSource, ClickOrder)>) -> &'static str {
         Some((ClickSource::Answers, ClickOrder::Random)) => "answers, random order",
         Some((ClickSource::Answers, ClickOrder::Disagreement)) => "answers, most disagreement first",
         Some((ClickSource::Answers, ClickOrder::Pickable)) => "answers, most pickable first",
+    }
+}
+
+/// Returns the accuracies over the clicks, a line for each series. All lines begin at the accuracy without clicks.
+fn chart(series: &[(ClickSource, ClickOrder)], summary: &[SeriesPoint]) -> Chart {
+    let line = |(index, &series): (usize, &(ClickSource, ClickOrder))| {
+        let points = summary.iter().filter(|point| point.series.is_none_or(|of| of == series));
+        ChartLine {
+            label: short_name(series).to_owned(),
+            colour: 2 + index % 5,
+            dash: 0,
+            points: points.map(|point| (point.clicks as f64, point.accuracy)).collect(),
+        }
+    };
+    Chart {
+        title: "right answers, %",
+        x_label: "clicks, or labels",
+        lines: series.iter().enumerate().map(line).collect(),
+        has_dots: true,
+        ..Chart::default()
+    }
+}
+
+fn short_name(series: (ClickSource, ClickOrder)) -> &'static str {
+    match series {
+        (ClickSource::Labels, _) => "labels",
+        (ClickSource::Answers, ClickOrder::Random) => "random order",
+        (ClickSource::Answers, ClickOrder::Disagreement) => "disagreement first",
+        (ClickSource::Answers, ClickOrder::Pickable) => "pickable first",
     }
 }
 

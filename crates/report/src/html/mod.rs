@@ -3,12 +3,12 @@
 //! Text from a run is untrusted. Markup is built with `maud`, so that a text becomes markup only by being escaped:
 //! [`PreEscaped`] is written twice, for the style sheet and the script below, which are ours.
 
-mod chart;
 mod panels;
 mod tables;
 mod wrong_answers;
 
 use crate::Report;
+use crate::chart::STYLE;
 use crate::tables as text;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use panels::{Panel, panels};
@@ -33,7 +33,7 @@ pub(crate) fn write(report: &Report) -> String {
                     http-equiv="Content-Security-Policy"
                     content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
                 title { "xpr report" }
-                style { (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(STYLE)) (PreEscaped(include_str!("page.css"))) }
             }
             "\n"
             body {

@@ -1,6 +1,6 @@
 //! The figures of a report. Groups that can be compared share a panel of charts.
 
-use super::chart::{AxisScale, Chart, DASHES, Series};
+use crate::chart::{AxisScale, Chart, ChartLine, DASHES, MOST_LABELS};
 use crate::groups::objective_rank;
 use crate::{Curve, Group, Method, Report};
 use maud::{Markup, html};
@@ -99,28 +99,28 @@ pub(super) fn figures<'a>(panels: &[Panel<'a>], charts: impl Fn(&Panel<'a>) -> V
 }
 
 impl Panel<'_> {
-    fn series(&self, points: impl Fn(&Group) -> Curve) -> Vec<Series> {
-        let series = |member: &PanelMember<'_>| Series {
+    fn lines(&self, points: impl Fn(&Group) -> Curve) -> Vec<ChartLine> {
+        let line = |member: &PanelMember<'_>| ChartLine {
             label: member.label.clone(),
             colour: member.colour,
             dash: member.dash,
             points: points(member.group),
         };
-        self.members.iter().map(series).collect()
+        self.members.iter().map(line).collect()
     }
 
     fn over_steps(&self, title: &'static str, points: impl Fn(&Group) -> Curve) -> Chart {
-        Chart { title, x_label: "step", series: self.series(points), ..Chart::default() }
+        Chart { title, x_label: "step", lines: self.lines(points), ..Chart::default() }
     }
 
     /// Returns the gold ratio as a horizontal line over the steps of the length ratio, if groups have it: the mean of theirs.
-    fn gold_ratio(&self) -> Option<Series> {
+    fn gold_ratio(&self) -> Option<ChartLine> {
         let curves = || self.members.iter().map(|member| &member.group.curves);
         let ratios: Vec<f64> = curves().filter_map(|curves| curves.gold_ratio).collect();
         let steps = || curves().flat_map(|curves| &curves.length_ratio).map(|point| point.0);
         let (first, last) = (steps().reduce(f64::min)?, steps().reduce(f64::max)?);
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-        (!ratios.is_empty()).then(|| Series {
+        (!ratios.is_empty()).then(|| ChartLine {
             label: format!("gold {mean:.2}"),
             colour: COLOURS,
             dash: 1,
@@ -136,7 +136,7 @@ impl Panel<'_> {
         };
         let mut length_ratio =
             self.over_steps("length ratio, cumulative mean", |group| group.curves.length_ratio.clone());
-        length_ratio.series.extend(self.gold_ratio());
+        length_ratio.lines.extend(self.gold_ratio());
         vec![
             length_ratio,
             self.over_steps("coverage of correct programs, cumulative mean", |group| {
@@ -167,7 +167,7 @@ impl Panel<'_> {
             Chart {
                 title: "accuracy, % (dotted: perfect calibration)",
                 x_label: "confidence, %",
-                series: self.series(bins),
+                lines: self.lines(bins),
                 x_scale: percent,
                 y_scale: percent,
                 has_diagonal: true,
@@ -176,7 +176,7 @@ impl Panel<'_> {
             Chart {
                 title: "accuracy, %",
                 x_label: "questions answered, most confident first, %",
-                series: self.series(abstaining),
+                lines: self.lines(abstaining),
                 x_scale: percent,
                 ..Chart::default()
             },
@@ -185,8 +185,8 @@ impl Panel<'_> {
 
     /// Returns whether the labels of the series need an explanation, or may be missing from the charts.
     fn needs_legend(&self) -> bool {
-        // The gold ratio is one more series.
-        self.members.len() >= super::chart::MOST_LABELS
+        // The gold ratio is one more line.
+        self.members.len() >= MOST_LABELS
             || self.members.iter().any(|member| !member.group.settings.is_empty())
     }
 

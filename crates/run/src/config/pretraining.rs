@@ -1,10 +1,9 @@
 //! The settings of pretraining.
 
 use super::checks::{check_dropout, check_model_sizes, check_train_counts, check_train_numbers, holds};
-use super::reading::{GivenSettings, change_settings, read_settings};
+use super::reading::{GivenSettings, change_settings, found_in, read_settings};
 use super::{ConfigError, EvalConfig, TrainConfig};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_parser::ModelConfig;
 
@@ -75,8 +74,7 @@ impl PretrainConfig {
         config.check()?;
         let place = data.or(path.parent()).unwrap_or(Path::new(""));
         for folder in config.data.folders.iter_mut().chain([&mut config.data.folder]) {
-            let found = place.join(&*folder);
-            *folder = fs::canonicalize(&found).unwrap_or(found);
+            *folder = found_in(place, folder);
         }
         Ok(config)
     }
@@ -115,6 +113,7 @@ impl PretrainConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn folders_are_relative_to_the_file_and_mistakes_are_explained() {

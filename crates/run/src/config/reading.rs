@@ -117,19 +117,15 @@ impl Config {
 
     /// Makes the folders of a database, a base and a sentence encoder, which are relative to the experiment's file, absolute.
     fn found_from(mut self, path: Option<&Path>) -> Config {
-        if let (Dataset::Database, Some(place)) = (self.data.dataset, path.and_then(Path::parent)) {
-            let folder = place.join(&self.data.folder);
-            self.data.folder = fs::canonicalize(&folder).unwrap_or(folder);
+        let Some(place) = path.and_then(Path::parent) else { return self };
+        if self.data.dataset == Dataset::Database {
+            self.data.folder = found_in(place, &self.data.folder);
         }
-        let is_folder = self.base.is_given() && !self.base.is_built_in();
-        if let (true, Some(place)) = (is_folder, path.and_then(Path::parent)) {
-            let folder = place.join(&self.base.folder);
-            self.base.folder = fs::canonicalize(&folder).unwrap_or(folder);
+        if self.base.is_given() && !self.base.is_built_in() {
+            self.base.folder = found_in(place, &self.base.folder);
         }
-        if let (true, Some(place)) = (!self.learn.encoder.as_os_str().is_empty(), path.and_then(Path::parent))
-        {
-            let folder = place.join(&self.learn.encoder);
-            self.learn.encoder = fs::canonicalize(&folder).unwrap_or(folder);
+        if !self.learn.encoder.as_os_str().is_empty() {
+            self.learn.encoder = found_in(place, &self.learn.encoder);
         }
         self
     }
@@ -142,6 +138,14 @@ impl Config {
         toml::to_string(self)
             .map_err(|error| ConfigError::Toml { origin: "settings".to_owned(), message: error.to_string() })
     }
+}
+
+/// Returns a folder that is relative to a place, as an absolute path if it exists.
+pub(super) fn found_in(place: &Path, folder: &Path) -> PathBuf {
+    let folder = place.join(folder);
+    // The parent of a file in the current folder is empty, which no system call takes for the current folder.
+    let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+    fs::canonicalize(&folder).unwrap_or(folder)
 }
 
 /// Settings as a file and flags give them.

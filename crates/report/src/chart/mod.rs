@@ -1,38 +1,43 @@
-//! Line charts as inline SVG. Colours are variables of the page's style sheet, so that charts follow its light and dark mode.
+//! Line charts as SVG, in a page or alone. Colours are variables of a style sheet, so that charts follow light and dark mode.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 
 /// A line chart.
-#[derive(Default)]
-pub(super) struct Chart {
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
     /// The title, which names the vertical axis.
-    pub(super) title: &'static str,
+    pub title: &'static str,
     /// The name of the horizontal axis.
-    pub(super) x_label: &'static str,
-    pub(super) series: Vec<Series>,
-    pub(super) x_scale: AxisScale,
-    pub(super) y_scale: AxisScale,
+    pub x_label: &'static str,
+    /// The lines.
+    pub lines: Vec<ChartLine>,
+    /// The scale of the horizontal axis.
+    pub x_scale: AxisScale,
+    /// The scale of the vertical axis.
+    pub y_scale: AxisScale,
     /// Whether the line on which both axes are equal is drawn.
-    pub(super) has_diagonal: bool,
+    pub has_diagonal: bool,
     /// Whether points are marked.
-    pub(super) has_dots: bool,
+    pub has_dots: bool,
 }
 
 /// A line of a chart.
-pub(super) struct Series {
+#[derive(Clone, Debug)]
+pub struct ChartLine {
     /// The text at the end of the line.
-    pub(super) label: String,
-    /// The number of the colour in the style sheet.
-    pub(super) colour: usize,
-    /// The index into [`DASHES`].
-    pub(super) dash: usize,
-    pub(super) points: Vec<(f64, f64)>,
+    pub label: String,
+    /// The number of the colour in the style sheet, from 0 to 7.
+    pub colour: usize,
+    /// The number of the dash pattern, from 0 (none) to 4.
+    pub dash: usize,
+    /// Its points, from left to right.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// The scale of an axis.
-#[derive(Clone, Copy, Default)]
-pub(super) enum AxisScale {
+#[derive(Clone, Copy, Debug, Default)]
+pub enum AxisScale {
     /// From the least to the greatest value.
     #[default]
     Fitted,
@@ -43,13 +48,17 @@ pub(super) enum AxisScale {
 }
 
 /// The dash patterns of lines.
-pub(super) const DASHES: [&str; 5] = ["none", "6 3", "2 3", "8 3 2 3", "12 4"];
+pub(crate) const DASHES: [&str; 5] = ["none", "6 3", "2 3", "8 3 2 3", "12 4"];
 
 /// The most series that are labeled at their ends.
-pub(super) const MOST_LABELS: usize = 8;
+pub(crate) const MOST_LABELS: usize = 8;
+
+/// The style sheet of charts.
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 250.0;
+const VIEW_BOX: &str = "0 0 400 250";
 const LEFT: f64 = 40.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = HEIGHT - 38.0;
@@ -57,9 +66,36 @@ const BOTTOM: f64 = HEIGHT - 38.0;
 const LABEL_HEIGHT: f64 = 14.0;
 
 impl Chart {
-    /// Draws the chart. Returns nothing if no series has points.
-    pub(super) fn draw(&self) -> Option<Markup> {
-        let series: Vec<&Series> = self.series.iter().filter(|series| !series.points.is_empty()).collect();
+    /// Draws the chart for a page with the style sheet. Returns nothing if no line has points.
+    pub(crate) fn draw(&self) -> Option<Markup> {
+        let (content, description) = self.content()?;
+        Some(html! {
+            svg.chart viewBox=(VIEW_BOX) role="img" aria-label=(description) { (content) }
+        })
+    }
+
+    /// Returns the chart as an SVG file, or nothing if no line has points.
+    pub fn to_svg(&self) -> Option<String> {
+        let (content, description) = self.content()?;
+        let svg = html! {
+            svg.chart
+                xmlns="http://www.w3.org/2000/svg"
+                viewBox=(VIEW_BOX)
+                role="img"
+                aria-label=(description)
+                font-family="system-ui, sans-serif"
+            {
+                style { (PreEscaped(STYLE)) }
+                rect width="100%" height="100%" fill="var(--ground)" {}
+                (content)
+            }
+        };
+        Some(svg.into_string())
+    }
+
+    /// Draws what is in the chart. Returns it with a description, or nothing if no line has points.
+    fn content(&self) -> Option<(Markup, String)> {
+        let series: Vec<&ChartLine> = self.lines.iter().filter(|series| !series.points.is_empty()).collect();
         if series.is_empty() {
             return None;
         }
@@ -68,24 +104,19 @@ impl Chart {
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let right = if has_labels { WIDTH - 10.0 - (6.4 * longest as f64).min(130.0) } else { WIDTH - 12.0 };
         let plot = Plot { x: self.x_axis(&series, right), y: self.y_axis(&series), right };
-        Some(html! {
-            svg.chart
-                viewBox=(format_args!("0 0 {WIDTH} {HEIGHT}"))
-                role="img"
-                aria-label={ (self.title) " over " (self.x_label) ": " (labels.join(", ")) }
-            {
-                text.title x="0" y="14" { (self.title) }
-                (plot.grid())
-                (plot.x_ticks(self.x_label))
-                @if self.has_diagonal { (plot.diagonal()) }
-                @for series in &series { (plot.line(series, self.has_dots)) }
-                @if has_labels { (plot.labels(&series)) }
-            }
-        })
+        let content = html! {
+            text.title x="0" y="14" { (self.title) }
+            (plot.grid())
+            (plot.x_ticks(self.x_label))
+            @if self.has_diagonal { (plot.diagonal()) }
+            @for series in &series { (plot.line(series, self.has_dots)) }
+            @if has_labels { (plot.labels(&series)) }
+        };
+        Some((content, format!("{} over {}: {}", self.title, self.x_label, labels.join(", "))))
     }
 
     /// Returns the horizontal axis, which ends where the values do: a line ends where training did.
-    fn x_axis(&self, series: &[&Series], right: f64) -> Axis {
+    fn x_axis(&self, series: &[&ChartLine], right: f64) -> Axis {
         let (low, high) =
             self.x_scale.range(series.iter().flat_map(|series| &series.points).map(|point| point.0));
         let high = if high > low { high } else { low + 1.0 };
@@ -95,7 +126,7 @@ impl Chart {
     }
 
     /// Returns the vertical axis, which is rounded to ticks.
-    fn y_axis(&self, series: &[&Series]) -> Axis {
+    fn y_axis(&self, series: &[&ChartLine]) -> Axis {
         let range = self.y_scale.range(series.iter().flat_map(|series| &series.points).map(|point| point.1));
         let ticks = match self.y_scale {
             AxisScale::PowersOfTen => {
@@ -178,7 +209,7 @@ impl Plot {
         html! { path.diagonal d=(path) {} }
     }
 
-    fn line(&self, series: &Series, has_dots: bool) -> Markup {
+    fn line(&self, series: &ChartLine, has_dots: bool) -> Markup {
         let mut path = String::new();
         for (index, point) in series.points.iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
@@ -201,8 +232,8 @@ impl Plot {
     }
 
     /// Returns the labels at the ends of the lines. A label that had to be moved is connected with its line.
-    fn labels(&self, series: &[&Series]) -> Markup {
-        let end = |series: &&Series| {
+    fn labels(&self, series: &[&ChartLine]) -> Markup {
+        let end = |series: &&ChartLine| {
             let (x, y) = series.points[series.points.len() - 1];
             (self.x.position(x), self.y.position(y))
         };
@@ -301,15 +332,17 @@ mod tests {
 
     #[test]
     fn a_chart_is_drawn_only_if_it_has_points() {
-        let series = |points| Series { label: "<b>".to_owned(), colour: 0, dash: 0, points };
-        let chart = |points| Chart {
-            title: "loss",
-            x_label: "step",
-            series: vec![series(points)],
-            ..Chart::default()
-        };
+        let line = |points| ChartLine { label: "<b>".to_owned(), colour: 0, dash: 0, points };
+        let chart =
+            |points| Chart { title: "loss", x_label: "step", lines: vec![line(points)], ..Chart::default() };
         assert!(chart(vec![]).draw().is_none());
         let drawn = chart(vec![(10.0, 1.0)]).draw().unwrap().into_string();
         assert!(drawn.contains("&lt;b&gt;") && !drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+        assert!(chart(vec![]).to_svg().is_none());
+        let alone = chart(vec![(10.0, 1.0)]).to_svg().unwrap();
+        assert!(
+            alone.starts_with("<svg") && alone.contains(".chart text") && alone.contains("&lt;b&gt;"),
+            "{alone}"
+        );
     }
 }
