@@ -3,8 +3,10 @@
 use super::sweep_name;
 use super::tasks::Tasks;
 use crate::arguments::SweepArguments;
+use crate::commands::write_json;
 use crate::stop;
 use anyhow::{Result, bail};
+use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use xpr_learn::experiment::sweep::Sweep;
@@ -39,71 +41,47 @@ pub(super) fn write_job(
             words.extend([flag.to_owned(), path(given)]);
         }
     }
-    let words = words.iter().map(|word| format!("            - {}\n", quoted(word))).collect::<String>();
-    write!(
-        out,
-        "apiVersion: batch/v1\n\
-         kind: Job\n\
-         metadata:\n\
-         \x20 name: {name}\n\
-         spec:\n\
-         \x20 completionMode: Indexed\n\
-         \x20 completions: {parts}\n\
-         \x20 parallelism: {parts}\n\
-         \x20 backoffLimitPerIndex: {FAILURES}\n\
-         \x20 podFailurePolicy:\n\
-         \x20   rules:\n\
-         \x20     # A part that was told to stop, or whose pod was evicted, goes on in another pod.\n\
-         \x20     - action: Ignore\n\
-         \x20       onExitCodes:\n\
-         \x20         containerName: xpr\n\
-         \x20         operator: In\n\
-         \x20         values: [{stopped}]\n\
-         \x20     - action: Ignore\n\
-         \x20       onPodConditions:\n\
-         \x20         - type: DisruptionTarget\n\
-         \x20           status: \"True\"\n\
-         \x20 template:\n\
-         \x20   spec:\n\
-         \x20     restartPolicy: Never\n\
-         \x20     terminationGracePeriodSeconds: {GRACE_SECONDS}\n\
-         \x20     securityContext:\n\
-         \x20       runAsNonRoot: true\n\
-         \x20       runAsUser: {USER}\n\
-         \x20       fsGroup: {USER}\n\
-         \x20     containers:\n\
-         \x20       - name: xpr\n\
-         \x20         image: {image}\n\
-         \x20         workingDir: {WORKING_FOLDER}\n\
-         \x20         args:\n\
-         {words}\
-         \x20         resources:\n\
-         \x20           requests:\n\
-         \x20             cpu: {cpus}\n\
-         \x20             memory: {memory}Mi\n\
-         \x20           limits:\n\
-         \x20             memory: {memory}Mi\n\
-         \x20         volumeMounts:\n\
-         \x20           - name: sweep\n\
-         \x20             mountPath: {WORKING_FOLDER}\n\
-         \x20     volumes:\n\
-         \x20       - name: sweep\n\
-         \x20         persistentVolumeClaim:\n\
-         \x20           claimName: {claim}\n",
-        name = quoted(&job_name(&arguments.sweep)),
-        parts = tasks.parts,
-        stopped = stop::EXIT_CODE,
-        image = quoted(&arguments.scheduler.image),
-        cpus = tasks.cpus,
-        memory = tasks.memory_mb,
-        claim = quoted(&arguments.scheduler.volume_claim),
-    )?;
-    Ok(())
+    write_json(out, &job(&job_name(&arguments.sweep), &words, &tasks, arguments))
 }
 
-/// Returns a text as a quoted scalar of YAML, which may be written as in JSON.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Returns the Job. `kubectl` reads JSON as it reads YAML.
+fn job(name: &str, words: &[String], tasks: &Tasks, arguments: &SweepArguments) -> serde_json::Value {
+    let memory = format!("{}Mi", tasks.memory_mb);
+    let container = json!({
+        "name": "xpr",
+        "image": arguments.scheduler.image,
+        "workingDir": WORKING_FOLDER,
+        "args": words,
+        "resources": {"requests": {"cpu": tasks.cpus, "memory": memory}, "limits": {"memory": memory}},
+        "volumeMounts": [{"name": "sweep", "mountPath": WORKING_FOLDER}],
+    });
+    // A part that was told to stop, or whose pod was evicted, goes on in another pod.
+    let no_failures = json!({"rules": [
+        {"action": "Ignore", "onExitCodes": {"containerName": "xpr", "operator": "In", "values": [stop::EXIT_CODE]}},
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+    ]});
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": tasks.parts,
+            "parallelism": tasks.parts,
+            "backoffLimitPerIndex": FAILURES,
+            "podFailurePolicy": no_failures,
+            "template": {"spec": {
+                "restartPolicy": "Never",
+                "terminationGracePeriodSeconds": GRACE_SECONDS,
+                "securityContext": {"runAsNonRoot": true, "runAsUser": USER, "fsGroup": USER},
+                "containers": [container],
+                "volumes": [{
+                    "name": "sweep",
+                    "persistentVolumeClaim": {"claimName": arguments.scheduler.volume_claim},
+                }],
+            }},
+        },
+    })
 }
 
 /// Returns the name of the job: letters, digits and hyphens, of which pods make host names.
