@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use xpr_learn::objectives;
+use xpr_run::SweepPart;
 
 /// Train a small private semantic parser from few labeled and many unlabeled questions.
 #[derive(Debug, Parser)]
@@ -20,7 +21,8 @@ Examples:
 Exit status:
   0  success
   1  nothing was found: the query of `xpr ask` fails, or no query of `xpr data check` runs
-  2  an error, with a message on standard error")]
+  2  an error, with a message on standard error
+  75 training stopped at a checkpoint, as USR1 or TERM told it to; the same command goes on, for `xpr train` with --resume")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -315,7 +317,11 @@ pub(crate) struct PretrainPaths {
 Examples:
   xpr sweep experiments/paper-30.toml --list
   xpr sweep experiments/paper-30.toml --data data --embeddings embeddings --out sweeps/paper-30
-  xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --jobs 4 --json")]
+  xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --jobs 4 --json
+  xpr sweep experiments/paper-30.toml --data data --out sweeps/paper-30 --shard 0/4
+  xpr sweep experiments/paper-30.toml --data data --out sweeps/paper-30 --slurm
+  xpr sweep experiments/paper-30.toml --data data --out sweeps/paper-30 --k8s | kubectl apply -f -
+  xpr sweep experiments/paper-30.toml --out sweeps/paper-30 --status")]
 pub(crate) struct SweepArguments {
     /// Sweep file (TOML): experiments and grids of settings.
     #[arg(value_name = "SWEEP")]
@@ -324,12 +330,51 @@ pub(crate) struct SweepArguments {
     #[arg(long, value_name = "FOLDER", required_unless_present = "list")]
     pub(crate) out: Option<PathBuf>,
     /// Print the `xpr train` command of each cell and train nothing.
-    #[arg(long)]
+    #[arg(long, group = "instead")]
     pub(crate) list: bool,
+    /// Show which cells are finished, in training, waiting or left behind, wherever they are trained.
+    #[arg(long, group = "instead")]
+    pub(crate) status: bool,
+    /// Train part I of N of the cells, I from 0 to N-1. The parts may run on machines that share nothing but the folder: no cell is trained twice
+    /// at a time, and a part that is done takes the cells of parts that died.
+    #[arg(long, value_name = "I/N", value_parser = parse_part, group = "instead")]
+    pub(crate) shard: Option<SweepPart>,
+    /// Submit the parts to Slurm as a job array, and a job that depends on it for what is left and for the table. Needs sbatch.
+    #[arg(long, group = "instead")]
+    pub(crate) slurm: bool,
+    /// Print an Indexed Job of Kubernetes that trains the parts. The sweep and the folder are relative to the volume.
+    #[arg(long, group = "instead")]
+    pub(crate) k8s: bool,
+    #[command(flatten)]
+    pub(crate) scheduler: SchedulerArguments,
     #[command(flatten)]
     pub(crate) training: CellArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// What a scheduler is asked for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Schedulers")]
+pub(crate) struct SchedulerArguments {
+    /// Number of parts; by default as many as take ten minutes or more each.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) tasks: Option<u16>,
+    /// Minutes that a cell takes; by default what finished cells with similar settings took, and 30 if none is finished.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cell_minutes: Option<u32>,
+    /// Megabytes of memory that a cell takes; by default what finished cells took, and 2000 if none is finished.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cell_memory: Option<u32>,
+    /// Another option of sbatch, such as --sbatch=--partition=long; may be given several times.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true, requires = "slurm")]
+    pub(crate) sbatch: Vec<String>,
+    /// Container image for Kubernetes, such as one that deploy/Containerfile makes.
+    #[arg(long, value_name = "IMAGE", default_value = "xpr")]
+    pub(crate) image: String,
+    /// Volume claim for Kubernetes that has the sweep, its data and the folder for the runs.
+    #[arg(long, value_name = "NAME", default_value = "xpr")]
+    pub(crate) volume_claim: String,
 }
 
 /// How the cells of a sweep or a comparison are trained.
@@ -1189,6 +1234,16 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(seconds),
         _ => Err("expected a number of seconds above 0 and at most 3600".into()),
+    }
+}
+
+/// Reads a part of a sweep, such as `0/4`.
+fn parse_part(text: &str) -> Result<SweepPart, String> {
+    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+    match numbers {
+        Some((index, of)) if index < of => Ok(SweepPart { index, of }),
+        Some((_, of)) if of > 0 => Err(format!("the {of} parts are 0/{of} to {}/{of}", of - 1)),
+        _ => Err("expected the number of a part and of all, such as 0/4".to_owned()),
     }
 }
 

@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod duration;
 mod printer;
+mod stop;
 mod table;
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ use printer::Printer;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use xpr_learn::experiment::ExperimentError;
 
 /// The result of a command that worked, and found nothing: the query that answers a question fails, or no labeled query runs.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +37,11 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::from(1),
             Err(_) => ExitCode::from(2),
         },
+        Err(error) if was_stopped(&error) => {
+            let _ = out.flush();
+            let _ = writeln!(printer::stderr(), "{error}");
+            ExitCode::from(stop::EXIT_CODE)
+        }
         // The reader of a pipe, such as `head`, closed it: not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -106,6 +113,12 @@ fn with_causes(error: &anyhow::Error) -> String {
         }
     }
     message
+}
+
+/// Returns whether training stopped at a checkpoint because it was told to.
+fn was_stopped(error: &anyhow::Error) -> bool {
+    let is_experiment = |error: &ExperimentError| matches!(error, ExperimentError::Stopped { .. });
+    error.is::<stop::Stopped>() || error.downcast_ref().is_some_and(is_experiment)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -33,6 +33,9 @@ pub(crate) struct LoadedRun {
     pub(crate) problems: Vec<String>,
 }
 
+/// The folders of a sweep that are not cells.
+const SWEEP_FOLDERS: [&str; 3] = ["members", xpr_run::Claims::FOLDER, "slurm"];
+
 /// Reads runs and the runs of sweeps. Also returns one message for each folder of a sweep that holds no run.
 ///
 /// # Errors
@@ -53,8 +56,11 @@ pub(crate) fn read_runs(folders: &[PathBuf]) -> Result<(Vec<LoadedRun>, Vec<Stri
         for cell in &cells {
             match RunFolder::open(cell) {
                 Ok(run) => runs.push(LoadedRun::read(&run)?),
-                // The parsers of ensembles, which the runs of a sweep share, are not evaluated.
-                Err(_) if cell.file_name().is_some_and(|name| name == "members") => {}
+                // The parsers of ensembles, which the runs of a sweep share, are not evaluated. The others have no runs.
+                Err(_)
+                    if cell
+                        .file_name()
+                        .is_some_and(|name| SWEEP_FOLDERS.iter().any(|folder| name == *folder)) => {}
                 Err(_) => messages.push(format!("{}: no run was started in it", name_of(cell))),
             }
         }

@@ -7,6 +7,7 @@
 //!   [`ModelConfig`], [`TrainConfig`], [`LearnConfig`], [`EvalConfig`]. [`PretrainConfig`] holds those of pretraining.
 //! - [`RunFolder`] is the folder of a run, and [`RunFile`] names each of its files.
 //! - [`ParserList`] names the current parser of a run that was improved, and [`AskedQuestion`] is a line of what it learned from.
+//! - [`Claims`] says which process trains which cell of a sweep.
 //! - [`StepReport`] is a line of `metrics.jsonl`, [`Prediction`] a line of `predictions.jsonl`, [`Evaluation`] the whole of
 //!   `evaluation.json`.
 //!
@@ -22,6 +23,7 @@
 
 mod asked;
 mod calibration;
+mod claims;
 mod config;
 mod fingerprint;
 mod folder;
@@ -32,6 +34,7 @@ mod prediction;
 
 pub use asked::{AskedQuestion, Said, question_key};
 pub use calibration::{Calibration, ConfidenceBin, ConfidenceFigures};
+pub use claims::{CellCost, CellState, Claim, ClaimEnd, Claims, SweepPart, SweepProcess};
 pub use config::{
     BUILT_IN, BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback,
     HeldOut, IgnoredSetting, LearnConfig, OvernightGrammar, PretrainConfig, PretrainDataConfig, ReadConfig,

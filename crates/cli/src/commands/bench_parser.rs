@@ -1,7 +1,7 @@
 //! `xpr bench train` and `xpr bench search`: the speed of training and of beam search on this machine.
 
 use super::bench::median;
-use super::{read_config, use_threads, write_json};
+use super::{peak_memory_mb, read_config, use_threads, write_json};
 use crate::arguments::{BenchSearchArguments, BenchTrainArguments};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -79,7 +79,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
         parameters: trainer.parser().parameters().len(),
         steps,
         threads: rayon::current_num_threads(),
-        memory_mb: peak_memory_mb(),
+        memory_mb: peak_memory_mb(None),
     };
     if arguments.output.json {
         return write_json(out, &speed);
@@ -135,14 +135,6 @@ fn peak_gflops() -> f64 {
         })
         .collect();
     rates.into_iter().fold(0.0, f64::max)
-}
-
-/// Returns the peak memory of this process; `None` where there is no `/proc`.
-fn peak_memory_mb() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes / 1024.0)
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! The progress of the cells of a sweep or a comparison: bars on a terminal, lines elsewhere.
 
+use super::peak_memory_mb;
 use crate::duration::brief;
 use crate::printer;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 use xpr_learn::experiment::sweep::Cell;
-use xpr_run::{Progress, RunFile, RunFolder};
+use xpr_run::{CellCost, Claim, Progress, RunFile, RunFolder};
 
 /// The time between lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
@@ -23,6 +24,9 @@ pub(super) struct RunningCell<'c> {
     folder: PathBuf,
     steps: Option<ObservedSteps>,
     bar: ProgressBar,
+    /// The claim by which no other process trains the cell.
+    pub(super) claim: Claim,
+    memory_mb: f64,
 }
 
 /// The progress of a cell since it was first read.
@@ -43,6 +47,18 @@ struct CellTime {
 }
 
 impl RunningCell<'_> {
+    /// Returns what the cell took so far.
+    pub(super) fn cost(&self) -> CellCost {
+        CellCost { seconds: self.start.elapsed().as_secs_f64(), memory_mb: self.memory_mb }
+    }
+
+    /// Measures the memory of the cell's process. Nothing is known of it after its end.
+    pub(super) fn measure_memory(&mut self) {
+        if let Some(memory) = peak_memory_mb(Some(self.child.id())) {
+            self.memory_mb = self.memory_mb.max(memory);
+        }
+    }
+
     /// Reads the progress in the cell's run folder, and shows it.
     fn read_progress(&mut self) {
         let Some(Progress { step: last, steps: total, .. }) = progress_of(&self.folder) else { return };
@@ -92,8 +108,26 @@ impl CellDisplay {
         CellDisplay { bars, bar, is_terminal, cells, jobs, ended: vec![], last_line: now, last_read: now }
     }
 
+    /// Counts a cell that is to be trained although it was not at first.
+    pub(super) fn add_cell(&mut self) {
+        self.cells += 1;
+        self.bar.set_length(self.cells as u64);
+    }
+
+    /// Counts a cell no more, because another process has it.
+    pub(super) fn remove_cell(&mut self) {
+        self.cells = self.cells.saturating_sub(1);
+        self.bar.set_length(self.cells as u64);
+    }
+
     /// Adds a cell whose process was started.
-    pub(super) fn start<'c>(&self, cell: &'c Cell, child: Child, folder: PathBuf) -> RunningCell<'c> {
+    pub(super) fn start<'c>(
+        &self,
+        cell: &'c Cell,
+        claim: Claim,
+        child: Child,
+        folder: PathBuf,
+    ) -> RunningCell<'c> {
         let bar = if self.is_terminal {
             self.bars.insert_before(&self.bar, ProgressBar::new(0))
         } else {
@@ -101,7 +135,7 @@ impl CellDisplay {
         };
         set_style(&bar, "  {msg}: loading");
         bar.set_message(cell.name.clone());
-        RunningCell { cell, child, start: Instant::now(), folder, steps: None, bar }
+        RunningCell { cell, child, start: Instant::now(), folder, steps: None, bar, claim, memory_mb: 0.0 }
     }
 
     /// Removes a cell that ended, and writes its result. `running` are the other cells.
@@ -149,7 +183,7 @@ impl CellDisplay {
         self.bar.finish_and_clear();
     }
 
-    fn write_line(&mut self, line: &str) {
+    pub(super) fn write_line(&mut self, line: &str) {
         self.last_line = Instant::now();
         let _ = match self.is_terminal {
             true => self.bars.println(line),
@@ -167,7 +201,7 @@ impl CellDisplay {
 }
 
 /// Returns the progress that a cell recorded in its run folder.
-fn progress_of(folder: &Path) -> Option<Progress> {
+pub(super) fn progress_of(folder: &Path) -> Option<Progress> {
     RunFolder::open(folder).ok()?.read_json(RunFile::Progress).ok()
 }
 

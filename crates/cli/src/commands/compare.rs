@@ -1,13 +1,13 @@
 //! `xpr compare`: compares experiments on held-out training questions.
 
-use super::cells::{check_data, check_failed, train_cells};
+use super::cells::{WaitingCell, check_data, check_trained, train_cells};
 use super::{base_setting, read_settings, write_json, write_notes};
 use crate::arguments::{CompareArguments, HeldOutFrom};
 use crate::printer;
 use anyhow::{Context, Result};
 use std::io::Write;
 use xpr_learn::experiment::comparison::{ComparisonOptions, ComparisonPlan, ExperimentVariant};
-use xpr_learn::experiment::sweep::{Cell, CellProgress};
+use xpr_learn::experiment::sweep::CellProgress;
 use xpr_report::{ExperimentComparison, ExperimentRuns};
 use xpr_run::{Config, HeldOut, ReadConfig};
 
@@ -25,16 +25,17 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
         run.check_recorded(folder)?;
     }
     check_data(plan.runs.iter().map(|run| &run.cell), folder, &arguments.training)?;
-    let unfinished: Vec<&Cell> = plan
+    let unfinished: Vec<WaitingCell<'_>> = plan
         .runs
         .iter()
-        .map(|run| &run.cell)
-        .filter(|cell| cell.progress(folder) != CellProgress::Finished)
+        .map(|run| WaitingCell { cell: &run.cell, of_other_part: None })
+        .filter(|waiting| waiting.cell.progress(folder) != CellProgress::Finished)
         .collect();
-    let finished = plan.runs.len() - unfinished.len();
+    let count = unfinished.len();
+    let finished = plan.runs.len() - count;
     let _ = writeln!(printer::stderr(), "{} runs, {finished} of them finished", plan.runs.len());
-    let failed = train_cells(&unfinished, folder, &arguments.training)?;
-    check_failed(&failed, unfinished.len(), folder)?;
+    let trained = train_cells(unfinished, folder, &arguments.training, None)?;
+    check_trained(&trained, count, folder)?;
 
     let names = plan.experiments.iter().cloned();
     let runs: Vec<ExperimentRuns> =

@@ -175,6 +175,15 @@ fn use_threads(threads: usize) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting threads")
 }
 
+/// Returns the peak memory of a process, or of this one; `None` where there is no `/proc`, or no such process.
+fn peak_memory_mb(process: Option<u32>) -> Option<f64> {
+    let process = process.map_or_else(|| "self".to_owned(), |process| process.to_string());
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
 /// Writes a value as indented JSON.
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;

@@ -6,12 +6,15 @@ use super::training_progress::TrainingProgress;
 use super::{embeddings_in, use_threads};
 use crate::arguments::PretrainArguments;
 use crate::printer;
+use crate::stop;
 use anyhow::{Context, Result};
 use std::io::Write;
 use xpr_learn::experiment::{PlannedSteps, Pretraining};
 use xpr_run::{Evaluation, PretrainConfig, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &PretrainArguments, out: &mut dyn Write) -> Result<()> {
+    stop::on_signals()?;
+    stop::end_when_overdue()?;
     use_threads(arguments.pool.threads)?;
     let (folder, config) = if arguments.resume { resume(arguments)? } else { start(arguments)? };
     let evaluation = pretrain(config, &folder, arguments.resume)?;

@@ -5,16 +5,19 @@ use super::training_progress::TrainingProgress;
 use super::{find_data, find_embeddings, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use crate::printer;
+use crate::stop;
 use anyhow::{Context, Result, bail};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
 use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
+    stop::on_signals()?;
+    stop::end_when_overdue()?;
     if arguments.until_stdin_closes {
-        end_with_stdin()?;
+        follow_stdin()?;
     }
     use_threads(arguments.pool.threads)?;
     let (folder, config) = if arguments.resume { resume(arguments)? } else { start(arguments)? };
@@ -29,10 +32,14 @@ pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()>
     write_evaluation(out, &evaluation, arguments.output.json)
 }
 
-/// Ends this process when standard input closes. The run can be resumed, as after any kill.
-fn end_with_stdin() -> Result<()> {
+/// Stops training at a checkpoint when something comes from standard input, and ends this process when standard input closes. The run can be
+/// resumed, as after any kill.
+fn follow_stdin() -> Result<()> {
     let wait = || {
-        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let mut stdin = io::stdin().lock();
+        while stdin.read(&mut [0]).is_ok_and(|count| count > 0) {
+            stop::request();
+        }
         let _ = writeln!(printer::stderr(), "error: the process that started this training ended");
         std::process::exit(2);
     };

@@ -3,6 +3,7 @@
 use super::write_notes;
 use crate::duration::brief;
 use crate::printer;
+use crate::stop;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -135,6 +136,10 @@ impl Observer for TrainingProgress {
     fn student(&mut self) {
         self.steps_to_come = self.plan.folds * self.plan.fold;
         self.start_parser("the parser that learns from the ensemble");
+    }
+
+    fn should_stop(&self) -> bool {
+        stop::is_requested()
     }
 
     fn resumed(&mut self, step: usize) {

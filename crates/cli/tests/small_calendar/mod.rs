@@ -47,6 +47,7 @@ impl SmallCalendar {
     }
 
     /// Returns the content of a file of a run.
+    #[allow(dead_code, reason = "not every test reads files")]
     pub(crate) fn read(&self, run: &str, file: &str) -> String {
         let path = self.path(run).join(file);
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

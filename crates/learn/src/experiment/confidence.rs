@@ -78,7 +78,7 @@ impl Experiment {
     ) -> Result<ConfidenceRecord, ExperimentError> {
         let config = &self.config().eval;
         let prior = self.confidence_of_other_databases();
-        let mut folds = self.train_folds(observer);
+        let mut folds = self.train_folds(observer)?;
         let mut penalties = prior.penalties;
         if config.penalties {
             let mut judged = Vec::new();
@@ -100,7 +100,7 @@ impl Experiment {
     }
 
     /// Trains a parser on the labels without each fold.
-    fn train_folds(&self, observer: &mut dyn Observer) -> Vec<Fold> {
+    fn train_folds(&self, observer: &mut dyn Observer) -> Result<Vec<Fold>, ExperimentError> {
         let labels = self.train_examples();
         let folds = self.confidence_folds();
         let mut trained = Vec::new();
@@ -111,16 +111,21 @@ impl Experiment {
             let held_out = held_out.iter().map(|(_, example)| self.as_test(example)).collect();
             let rest: Vec<LabeledExample> = rest.into_iter().map(|(_, example)| example).collect();
             trained.push(Fold {
-                model: self.train_fold(&rest, observer),
+                model: self.train_fold(&rest, observer)?,
                 channel: self.noisy_channel_of(&rest),
                 record: ConfidenceRecord { scope: self.scope_of(&rest), ..ConfidenceRecord::default() },
                 held_out,
             });
         }
-        trained
+        Ok(trained)
     }
 
-    fn train_fold(&self, labels: &[LabeledExample], observer: &mut dyn Observer) -> Model {
+    /// Trains the parser of a fold. It has no checkpoints.
+    fn train_fold(
+        &self,
+        labels: &[LabeledExample],
+        observer: &mut dyn Observer,
+    ) -> Result<Model, ExperimentError> {
         let mut config = labels_only(self.config());
         config.train.steps = config.train.steps.div_ceil(2);
         config.train.warmup = config.train.warmup.div_ceil(2);
@@ -128,8 +133,11 @@ impl Experiment {
         while trainer.steps_taken() < config.train.steps {
             let (report, _) = trainer.step(labels, &[], None);
             observer.step(report, config.train.steps);
+            if observer.should_stop() {
+                return Err(ExperimentError::Stopped { step: report.step });
+            }
         }
-        trainer.into_parser()
+        Ok(trainer.into_parser())
     }
 
     fn as_test(&self, example: &LabeledExample) -> TestExample {

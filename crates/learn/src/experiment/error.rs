@@ -56,6 +56,12 @@ pub enum ExperimentError {
     /// Another process changed the current parser of a run since it was opened.
     #[error("{0}: another process changed the current parser meanwhile; try again")]
     ParserChanged(PathBuf),
+    /// Training was told to stop.
+    #[error("stopped after step {step}, as it was told to; --resume goes on from there")]
+    Stopped {
+        /// The step, from 1.
+        step: usize,
+    },
     /// Training left the range of numbers.
     #[error(
         "training diverged: {what} of step {step} is not a finite number; {}; train again with a lower train.rate, such as \

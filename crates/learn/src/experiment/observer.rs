@@ -16,4 +16,8 @@ pub trait Observer {
     fn note(&mut self, _message: &str) {}
     /// The training of the parser that learns from the ensemble begins.
     fn student(&mut self) {}
+    /// Returns whether training should stop after the step that was taken.
+    fn should_stop(&self) -> bool {
+        false
+    }
 }

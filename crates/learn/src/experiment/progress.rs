@@ -54,4 +54,8 @@ impl Observer for RecordedProgress<'_> {
         self.parser = "parser".to_owned();
         self.observer.student();
     }
+
+    fn should_stop(&self) -> bool {
+        self.observer.should_stop()
+    }
 }

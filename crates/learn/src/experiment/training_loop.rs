@@ -56,13 +56,17 @@ pub(super) fn take_steps(
             metrics.push(report);
         }
         observer.step(report, steps);
-        if report.step.is_multiple_of(config.checkpoint) || is_last {
+        let is_stopped = observer.should_stop();
+        if report.step.is_multiple_of(config.checkpoint) || is_last || is_stopped {
             if !trainer.has_finite_weights() {
                 return Err(diverged("a weight"));
             }
             checkpoint = report.step;
             folder.write_json_lines(RunFile::Metrics, &metrics)?;
             folder.write(RunFile::Checkpoint, &trainer.checkpoint())?;
+        }
+        if is_stopped && !is_last {
+            return Err(ExperimentError::Stopped { step: report.step });
         }
     }
     let model = trainer.into_parser();

@@ -1,96 +1,30 @@
-//! `xpr sweep`: trains a grid of experiments in parallel processes.
+//! The results of a sweep, as a table.
 
-use super::cells::{check_data, check_failed, percent, train_cells};
-use super::write_json;
-use crate::arguments::SweepArguments;
-use crate::printer;
+use crate::commands::cells::percent;
 use crate::table;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
-use xpr_learn::experiment::sweep::{Cell, CellProgress, MissingFolder, Sweep};
+use xpr_learn::experiment::sweep::Cell;
 
 /// The settings of a cell, and its accuracy if it is finished.
 #[derive(Serialize)]
-struct CellResult<'a> {
+pub(super) struct CellResult<'a> {
     cell: &'a str,
     settings: BTreeMap<&'a str, &'a str>,
-    accuracy: Option<f64>,
+    pub(super) accuracy: Option<f64>,
 }
 
 impl<'a> CellResult<'a> {
-    fn new(cell: &'a Cell, accuracy: Option<f64>) -> Self {
+    pub(super) fn new(cell: &'a Cell, accuracy: Option<f64>) -> Self {
         let settings = cell.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         CellResult { cell: &cell.name, settings, accuracy }
     }
 }
 
-pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()> {
-    let sweep = Sweep::read(&arguments.sweep)?;
-    if arguments.list {
-        return list(&sweep, out);
-    }
-    let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
-    check_data(&sweep.cells, folder, &arguments.training)?;
-    let unfinished = unfinished_cells(&sweep, folder);
-    let failed = train_cells(&unfinished, folder, &arguments.training)?;
-    let results: Vec<CellResult<'_>> =
-        sweep.cells.iter().map(|cell| CellResult::new(cell, cell.accuracy(folder))).collect();
-    match arguments.output.json {
-        true => write_json(out, &results)?,
-        false => write_table(out, &sweep.cells, &results)?,
-    }
-    check_failed(&failed, unfinished.len(), folder)
-}
-
-/// Returns the cells that are to be trained, and writes how many are finished or left out because their data is missing.
-fn unfinished_cells<'s>(sweep: &'s Sweep, folder: &Path) -> Vec<&'s Cell> {
-    let mut missing: BTreeMap<MissingFolder, usize> = BTreeMap::new();
-    let (mut unfinished, mut finished) = (Vec::new(), 0);
-    for cell in &sweep.cells {
-        match cell.missing_folder() {
-            Some(folder) => *missing.entry(folder).or_default() += 1,
-            None if cell.progress(folder) == CellProgress::Finished => finished += 1,
-            None => unfinished.push(cell),
-        }
-    }
-    let _ = writeln!(printer::stderr(), "{} cells, {finished} of them finished", sweep.cells.len());
-    for (folder, count) in missing {
-        let (folder, commands) = match folder {
-            MissingFolder::Project(folder) => (folder, "`xpr data import` or `xpr init`"),
-            MissingFolder::Base(folder) => (folder, "`xpr pretrain`"),
-        };
-        let _ = writeln!(
-            printer::stderr(),
-            "{count} left out: there is no {}; create it with {commands}",
-            folder.display()
-        );
-    }
-    unfinished
-}
-
-/// Writes the `xpr train` command of each cell.
-fn list(sweep: &Sweep, out: &mut dyn Write) -> Result<()> {
-    for cell in &sweep.cells {
-        write!(out, "xpr train {}", cell.experiment.display())?;
-        for setting in cell.arguments() {
-            write!(out, " --set {}", shell_quoted(&setting))?;
-        }
-        writeln!(out, " --out {}", cell.name)?;
-    }
-    Ok(())
-}
-
-/// Returns a word as it is written in a shell, quoted if it must be.
-fn shell_quoted(word: &str) -> String {
-    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "._-=,/:+".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
 /// Writes the accuracies as a table: a row for each combination of settings, and a column for each domain or other dataset.
-fn write_table(out: &mut dyn Write, cells: &[Cell], results: &[CellResult<'_>]) -> Result<()> {
+pub(super) fn write_table(out: &mut dyn Write, cells: &[Cell], results: &[CellResult<'_>]) -> Result<()> {
     const DOMAIN: &str = "data.domain";
     let dataset = |index: usize| -> &str {
         let stem = cells[index].experiment.file_stem().and_then(|stem| stem.to_str()).unwrap_or("cell");
@@ -149,13 +83,6 @@ fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
 mod tests {
     use super::*;
     use std::path::PathBuf;
-
-    #[test]
-    fn settings_with_special_characters_are_quoted_for_the_shell() {
-        assert_eq!(shell_quoted("data.fraction=0.3"), "data.fraction=0.3");
-        assert_eq!(shell_quoted("model.without=[\"parents\"]"), "'model.without=[\"parents\"]'");
-        assert_eq!(shell_quoted("data.labeled=it's.tsv"), "'data.labeled=it'\\''s.tsv'");
-    }
 
     #[test]
     fn the_table_has_a_row_per_combination_of_settings_and_a_column_per_dataset() {

@@ -1,0 +1,137 @@
+//! `xpr sweep`: trains a grid of experiments in parallel processes, here or on a scheduler.
+
+mod kubernetes;
+mod results;
+mod slurm;
+mod status;
+mod tasks;
+
+use super::cells::{WaitingCell, check_data, check_trained, train_cells};
+use super::write_json;
+use crate::arguments::SweepArguments;
+use crate::printer;
+use anyhow::{Context, Result};
+use results::{CellResult, write_table};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use xpr_learn::experiment::sweep::{CellProgress, MissingFolder, Sweep};
+use xpr_run::SweepPart;
+
+pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()> {
+    let sweep = Sweep::read(&arguments.sweep)?;
+    if arguments.list {
+        return list(&sweep, out);
+    }
+    let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
+    if arguments.status {
+        return status::write(&sweep, folder, arguments.output.json, out);
+    }
+    if arguments.slurm {
+        return slurm::submit(&sweep, folder, arguments, out);
+    }
+    if arguments.k8s {
+        return kubernetes::write_job(&sweep, folder, arguments, out);
+    }
+    train(&sweep, folder, arguments, out)
+}
+
+/// Trains the cells, or those of a part, and writes the results.
+fn train(sweep: &Sweep, folder: &Path, arguments: &SweepArguments, out: &mut dyn Write) -> Result<()> {
+    let part = arguments.shard;
+    check_data(&sweep.cells, folder, &arguments.training)?;
+    let cells = cells_to_train(sweep, folder, part);
+    let count = cells.len();
+    let trained = train_cells(cells, folder, &arguments.training, part)?;
+    let results: Vec<CellResult<'_>> =
+        sweep.cells.iter().map(|cell| CellResult::new(cell, cell.accuracy(folder))).collect();
+    match (arguments.output.json, part) {
+        (true, _) => write_json(out, &results)?,
+        // The whole table is written by whoever waits for all parts.
+        (false, Some(_)) => {
+            let finished = results.iter().filter(|result| result.accuracy.is_some()).count();
+            writeln!(out, "{finished} of {} cells are finished", results.len())?;
+        }
+        (false, None) => write_table(out, &sweep.cells, &results)?,
+    }
+    check_trained(&trained, count, folder)
+}
+
+/// Returns the cells that are to be trained, those of other parts last, and writes how many are finished or left out because their data is
+/// missing.
+fn cells_to_train<'s>(sweep: &'s Sweep, folder: &Path, part: Option<SweepPart>) -> Vec<WaitingCell<'s>> {
+    let unfinished = unfinished_cells(sweep, folder);
+    let cell = |index: usize| WaitingCell {
+        cell: &sweep.cells[index],
+        of_other_part: part
+            .filter(|part| !part.has(index))
+            .map(|part| SweepPart { index: index % part.of, ..part }),
+    };
+    let cells = unfinished.into_iter().map(cell);
+    let (own, of_others): (Vec<_>, Vec<_>) = cells.partition(|cell| cell.of_other_part.is_none());
+    if let Some(SweepPart { index, of }) = part {
+        let _ = writeln!(printer::stderr(), "{} of the others are in part {index}/{of}", own.len());
+    }
+    own.into_iter().chain(of_others).collect()
+}
+
+/// Returns the indices of the cells that can be trained and are not, and writes how many are finished or left out because their data is missing.
+fn unfinished_cells(sweep: &Sweep, folder: &Path) -> Vec<usize> {
+    let mut missing: BTreeMap<MissingFolder, usize> = BTreeMap::new();
+    let (mut unfinished, mut finished) = (Vec::new(), 0);
+    for (index, cell) in sweep.cells.iter().enumerate() {
+        match cell.missing_folder() {
+            Some(folder) => *missing.entry(folder).or_default() += 1,
+            None if cell.progress(folder) == CellProgress::Finished => finished += 1,
+            None => unfinished.push(index),
+        }
+    }
+    let _ = writeln!(printer::stderr(), "{} cells, {finished} of them finished", sweep.cells.len());
+    for (folder, count) in missing {
+        let (folder, commands) = match folder {
+            MissingFolder::Project(folder) => (folder, "`xpr data import` or `xpr init`"),
+            MissingFolder::Base(folder) => (folder, "`xpr pretrain`"),
+        };
+        let _ = writeln!(
+            printer::stderr(),
+            "{count} left out: there is no {}; create it with {commands}",
+            folder.display()
+        );
+    }
+    unfinished
+}
+
+/// Writes the `xpr train` command of each cell.
+fn list(sweep: &Sweep, out: &mut dyn Write) -> Result<()> {
+    for cell in &sweep.cells {
+        write!(out, "xpr train {}", cell.experiment.display())?;
+        for setting in cell.arguments() {
+            write!(out, " --set {}", shell_quoted(&setting))?;
+        }
+        writeln!(out, " --out {}", cell.name)?;
+    }
+    Ok(())
+}
+
+/// Returns a word as it is written in a shell, quoted if it must be.
+fn shell_quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "._-=,/:+".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Returns the name of a sweep: that of its file without the ending.
+fn sweep_name(file: &Path) -> &str {
+    file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sweep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_with_special_characters_are_quoted_for_the_shell() {
+        assert_eq!(shell_quoted("data.fraction=0.3"), "data.fraction=0.3");
+        assert_eq!(shell_quoted("model.without=[\"parents\"]"), "'model.without=[\"parents\"]'");
+        assert_eq!(shell_quoted("data.labeled=it's.tsv"), "'data.labeled=it'\\''s.tsv'");
+    }
+}
