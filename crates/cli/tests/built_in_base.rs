@@ -273,34 +273,38 @@ fn an_experiment_beside_its_data_needs_no_folder() {
     assert!(!answer["candidates"].as_array().unwrap().is_empty(), "{answer}");
 }
 
+/// Makes a folder of databases with one database, and returns a command that compares experiments on it.
+fn compare_on_stage(folder: &Path, experiments: &[&str], more: &[&str]) -> Value {
+    fs::create_dir_all(folder.join("databases/stage")).unwrap();
+    fs::copy(folder.join("stage.db"), folder.join("databases/stage/stage.sqlite")).unwrap();
+    fs::copy(folder.join("pairs.tsv"), folder.join("databases/stage/pairs.tsv")).unwrap();
+    let common = ["--databases", "databases", "--from", "transductive", "--seeds", "1", "--out", "compare"];
+    json(&xpr(folder, &[&["compare", "--json"], experiments, &common, more].concat()))
+}
+
 #[test]
 fn experiments_are_compared_from_the_base_on_databases_of_a_folder() {
     let folder = folder();
     let folder = folder.path();
-    fs::create_dir_all(folder.join("databases/stage")).unwrap();
-    fs::copy(folder.join("stage.db"), folder.join("databases/stage/stage.sqlite")).unwrap();
-    fs::copy(folder.join("pairs.tsv"), folder.join("databases/stage/pairs.tsv")).unwrap();
     let experiment = "[data]\ndataset = \"database\"\nlabel_count = 2\n[learn]\nobjective = \"none\"\n";
     fs::write(folder.join("few.toml"), format!("{experiment}[train]\nsteps = 0\n")).unwrap();
-    let compared = json(&xpr(
-        folder,
-        &[
-            "compare",
-            "few.toml",
-            "few.toml:base.folder=,train.steps=1",
-            "--base",
-            "built-in",
-            "--databases",
-            "databases",
-        ]
-        .iter()
-        .chain(&["--from", "transductive", "--seeds", "1", "--out", "compare", "--json"])
-        .copied()
-        .collect::<Vec<_>>(),
-    ));
+    let experiments = ["few.toml", "few.toml:base.folder=,train.steps=1"];
+    let compared = compare_on_stage(folder, &experiments, &["--base", "built-in"]);
     let configs = fs::read_dir(folder.join("compare"))
         .unwrap()
         .filter_map(|entry| fs::read_to_string(entry.unwrap().path().join("config.toml")).ok());
     let from_base = configs.filter(|config| config.contains("folder = \"built-in\"")).count();
     assert_eq!(from_base, 1, "{compared}");
+}
+
+#[test]
+fn a_comparison_without_labels_is_continued_by_the_same_command() {
+    let folder = folder();
+    let folder = folder.path();
+    let experiment = "[data]\ndataset = \"database\"\nlabel_count = 0\n[base]\nfolder = \"built-in\"\n\
+        [train]\nsteps = 4\nwarmup = 1\n[learn]\nobjective = \"sparse\"\nensemble = 1\nsteps = 4\n";
+    fs::write(folder.join("log.toml"), experiment).unwrap();
+    let experiments = ["log.toml:learn.objective=none", "log.toml"];
+    let first = compare_on_stage(folder, &experiments, &[]);
+    assert_eq!(compare_on_stage(folder, &experiments, &[]), first);
 }

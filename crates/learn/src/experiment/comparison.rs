@@ -585,8 +585,12 @@ impl PlannedRun {
             config.eval.prefer = recorded.eval.prefer;
         }
         if config.base.is_given() && config.data.label_count == Some(0) {
-            // Without labels there is no noisy channel.
+            // Without labels there may be no noisy channel, and nothing to train.
             config.eval.noisy_channel = recorded.eval.noisy_channel;
+            config.learn.noisy_channel = recorded.learn.noisy_channel;
+            if recorded.train.steps == 0 {
+                config.train.steps = 0;
+            }
         }
         config
     }
