@@ -1,10 +1,11 @@
 //! The ranks of a training that `mpirun` started.
 
 use crate::printer;
-use crate::stop::Stopped;
+use crate::stop::{self, Stopped};
 use anyhow::Result;
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 use xpr_learn::ExperimentError;
 use xpr_nn::Ranks;
 
@@ -62,23 +63,26 @@ impl Connection {
     /// Disconnects, after all ranks have come to an end. An error of this rank ends all of them, with a message.
     pub(crate) fn close(&self, result: &Result<()>) {
         let Some(ranks) = self.ranks() else { return };
-        let is_stop = |error: &anyhow::Error| {
+        let is_stopped = |error: &anyhow::Error| {
             let error_of_experiment = error.downcast_ref::<ExperimentError>();
             error.is::<Stopped>() || matches!(error_of_experiment, Some(ExperimentError::Stopped { .. }))
         };
-        if let Err(error) = result
-            && !is_stop(error)
-        {
-            let rank = ranks.rank();
+        if let Err(error) = result {
+            let (rank, is_stopped) = (ranks.rank(), is_stopped(error));
             if rank > 0 {
-                // An error of all ranks is told by rank 0.
-                std::thread::sleep(std::time::Duration::from_secs(2));
+                // Rank 0 speaks for all and ends all, after it wrote its checkpoint. It does so unless the error is of this rank alone.
+                std::thread::sleep(Duration::from_secs(if is_stopped { 20 } else { 2 }));
             }
             printer::unmute();
-            let _ = writeln!(printer::stderr(), "error: rank {rank} of {}: {error:#}", ranks.count());
+            let _ = match is_stopped {
+                true => writeln!(printer::stderr(), "{error}"),
+                false => {
+                    writeln!(printer::stderr(), "error: rank {rank} of {}: {error:#}", ranks.count())
+                }
+            };
             #[cfg(feature = "mpi")]
             if let Some(mpi) = &self.mpi {
-                mpi.abort(2);
+                mpi.abort(if is_stopped { stop::EXIT_CODE } else { 2 });
             }
         }
         #[cfg(feature = "mpi")]

@@ -29,7 +29,10 @@ struct RankSpeed {
     ms_update: f64,
     /// Of a step, exchanging and waiting for other ranks.
     ms_communication: f64,
-    communication_share: f64,
+    /// Of a step, exchanging as many numbers when no rank has to wait.
+    ms_exchange: f64,
+    exchange_share: f64,
+    mb_per_step: f64,
     /// A step of one process with as many threads as all ranks, or as this machine has cores.
     ms_per_step_alone: f64,
     ms_search_alone: f64,
@@ -96,6 +99,7 @@ pub(super) fn run(
         drop(order);
         alone.join().unwrap_or(Ok(()))
     })?;
+    let (exchange, mb_per_step) = exchange(&experiment.trainer(), &**ranks);
     if !is_first {
         return Ok(());
     }
@@ -111,6 +115,7 @@ pub(super) fn run(
     let [ms_per_step, ms_search, ms_gradient, ms_update] = parts.map(|part| of(&steps_together, part));
     let [ms_per_step_alone, ms_search_alone, ms_gradient_alone, ms_update_alone] =
         parts.map(|part| of(&steps_alone, part));
+    let ms_exchange = 1000.0 * median(&exchange).as_secs_f64();
     let ms_communication = of(&steps_together, |step| step.communication);
     let speed = RankSpeed {
         ranks: ranks.count(),
@@ -120,7 +125,9 @@ pub(super) fn run(
         ms_gradient,
         ms_update,
         ms_communication,
-        communication_share: ms_communication / ms_per_step,
+        ms_exchange,
+        exchange_share: ms_exchange / ms_per_step,
+        mb_per_step,
         ms_per_step_alone,
         ms_search_alone,
         ms_gradient_alone,
@@ -141,8 +148,8 @@ pub(super) fn run(
     )?;
     writeln!(
         out,
-        "of which {ms_communication:.1} communication and waiting: {:.0} %",
-        100.0 * speed.communication_share
+        "of which {ms_communication:.1} exchange and waiting; the exchange alone, of {mb_per_step:.1} MB, takes {ms_exchange:.1} ms: {:.0} %",
+        100.0 * speed.exchange_share
     )?;
     writeln!(
         out,
@@ -151,6 +158,31 @@ pub(super) fn run(
     )?;
     writeln!(out, "{} parameters", speed.parameters)?;
     Ok(())
+}
+
+/// Returns how long it takes to send the gradients of all weights from rank to rank and then to all, and how many megabytes a rank receives.
+fn exchange(trainer: &Trainer, ranks: &dyn Ranks) -> (Vec<Duration>, f64) {
+    let parameters = trainer.parser().parameters();
+    let weights = parameters.ids().filter(|id| !parameters.is_sparse(*id));
+    let mut gradients: Vec<Vec<f32>> =
+        weights.map(|id| vec![0.5; parameters.value(id).data().len()]).collect();
+    let numbers: usize = gradients.iter().map(Vec::len).sum();
+    let (rank, last) = (ranks.rank(), ranks.count() - 1);
+    let mut exchange = || {
+        ranks.gather(&[1]);
+        let start = Instant::now();
+        for gradient in &mut gradients {
+            if rank > 0 {
+                ranks.receive(rank - 1, gradient);
+            }
+            if rank < last {
+                ranks.send(rank + 1, gradient);
+            }
+        }
+        gradients.iter_mut().for_each(|gradient| ranks.broadcast(last, gradient));
+        start.elapsed()
+    };
+    ((0..20).map(|_| exchange()).collect(), 8.0 * numbers as f64 / 1e6)
 }
 
 /// The times of a step.

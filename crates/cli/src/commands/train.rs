@@ -15,13 +15,20 @@ use xpr_learn::experiment::tuning;
 use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
-    stop::on_signals()?;
-    stop::end_when_overdue()?;
     if arguments.until_stdin_closes {
         follow_stdin()?;
     }
     use_threads(arguments.pool.threads)?;
     let connection = Connection::open()?;
+    match connection.ranks() {
+        // `mpirun` tells ranks to end by `SIGTERM`, and does not wait for a checkpoint.
+        Some(_) => {
+            stop::on_warning()?;
+            stop::end_with_other_ranks()?;
+        }
+        None => stop::on_signals()?,
+    }
+    stop::end_when_overdue()?;
     let result = train(arguments, &connection, out);
     connection.close(&result);
     result
