@@ -5,12 +5,14 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/calls.c");
+    println!("cargo::rerun-if-env-changed=MPICC");
     println!("cargo::rerun-if-env-changed=PATH");
     if env::var_os("CARGO_FEATURE_LINK").is_none() {
         return;
     }
+    let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
     let show = |what: &str| {
-        let output = Command::new("mpicc").arg(format!("--showme:{what}")).output().ok()?;
+        let output = Command::new(&mpicc).arg(format!("--showme:{what}")).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let (Some(include), Some(folders), Some(libraries)) = (show("incdirs"), show("libdirs"), show("libs"))

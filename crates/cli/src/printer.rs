@@ -101,12 +101,13 @@ impl<W: Write> Write for Printer<W> {
 static IS_MUTE: AtomicBool = AtomicBool::new(false);
 
 /// Leaves out all messages from now on, because another process writes the same.
-#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only rank 0 of several writes messages"))]
+#[cfg(feature = "mpi")]
 pub(crate) fn mute() {
     IS_MUTE.store(true, Ordering::Relaxed);
 }
 
 /// Leaves out no messages any more.
+#[cfg(feature = "mpi")]
 pub(crate) fn unmute() {
     IS_MUTE.store(false, Ordering::Relaxed);
 }

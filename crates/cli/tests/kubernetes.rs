@@ -93,7 +93,7 @@ fn the_job_has_the_fields_that_a_sweep_relies_on() {
         assert_eq!(kind, known, "{path}");
         assert!(expected.is_empty() || value == expected, "{path} is {value}");
     }
-    for (path, kind, _) in FIELDS.iter() {
+    for (path, kind, _) in &FIELDS {
         assert!(found.iter().any(|(known, ..)| known == path), "{path}: a {kind} is missing");
     }
 }

@@ -49,12 +49,12 @@ fn assert_same_result(calendar: &SmallCalendar, run: &str, expected: &str) {
 #[test]
 fn any_number_of_ranks_gives_the_same_bits() {
     let methods: [(&str, &[&str]); 4] = [
-        ("supervised", &["train.steps=40"]),
-        ("joint", &["train.steps=40", "learn.objective=sparse", "learn.start=10", "learn.ensemble=0"]),
+        ("supervised", &["train.steps=20"]),
+        ("joint", &["train.steps=20", "learn.objective=sparse", "learn.start=5", "learn.ensemble=0"]),
         (
             "without-dropout",
             &[
-                "train.steps=30",
+                "train.steps=15",
                 "learn.objective=gentle",
                 "learn.start=5",
                 "learn.ensemble=0",
@@ -66,9 +66,9 @@ fn any_number_of_ranks_gives_the_same_bits() {
             &[
                 "train.steps=20",
                 "learn.objective=sparse",
-                "learn.steps=30",
+                "learn.steps=10",
                 "learn.ensemble=3",
-                "learn.own_steps=10",
+                "learn.own_steps=5",
                 "learn.rounds=2",
             ],
         ),
@@ -194,7 +194,7 @@ fn an_error_of_a_rank_ends_all_with_a_message() {
 #[test]
 fn ranks_that_are_told_to_stop_write_a_checkpoint() {
     let calendar = SmallCalendar::new();
-    let settings = ["train.steps=400", "train.checkpoint=100000"];
+    let settings = ["train.steps=200", "train.checkpoint=100000"];
     succeed(&mut training(&calendar, "alone", &settings));
     let mpirun = on_ranks(2, &training(&calendar, "told", &settings)).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("it trains", 60, || calendar.path("told/progress.json").exists());

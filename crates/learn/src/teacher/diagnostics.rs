@@ -27,8 +27,8 @@ pub struct LessonDiagnostics {
 
 impl LessonDiagnostics {
     /// Returns the figures as words, to be sent.
-    pub(super) fn to_words(&self) -> [u64; 9] {
-        let LessonDiagnostics { program_length, question_length, labeled, found, covered, ranks, .. } = *self;
+    pub(super) fn to_words(self) -> [u64; 9] {
+        let LessonDiagnostics { program_length, question_length, labeled, found, covered, ranks, .. } = self;
         let counts =
             [program_length, question_length, labeled, found, covered, ranks].map(|count| count as u64);
         let [a, b, c] = [self.rewarded, self.mass, self.gap].map(f64::to_bits);
