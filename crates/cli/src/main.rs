@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod duration;
 mod printer;
+mod ranks;
 mod stop;
 mod table;
 

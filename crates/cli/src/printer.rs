@@ -7,7 +7,8 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, Stderr, Write};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Returns whether a terminal would obey a character, or hide it, instead of showing it. Line breaks and tabs are shown.
 fn is_hostile(c: char) -> bool {
@@ -96,9 +97,27 @@ impl<W: Write> Write for Printer<W> {
     }
 }
 
-/// Returns standard error.
-pub(crate) fn stderr() -> Printer<Stderr> {
-    Printer::new(io::stderr())
+/// Whether messages are left out.
+static IS_MUTE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out all messages from now on, because another process writes the same.
+#[cfg(feature = "mpi")]
+pub(crate) fn mute() {
+    IS_MUTE.store(true, Ordering::Relaxed);
+}
+
+/// Leaves out no messages any more.
+#[cfg(feature = "mpi")]
+pub(crate) fn unmute() {
+    IS_MUTE.store(false, Ordering::Relaxed);
+}
+
+/// Returns standard error, or a writer to nowhere after [`mute`].
+pub(crate) fn stderr() -> Printer<Box<dyn Write>> {
+    Printer::new(match IS_MUTE.load(Ordering::Relaxed) {
+        true => Box::new(io::sink()),
+        false => Box::new(io::stderr()),
+    })
 }
 
 #[cfg(test)]

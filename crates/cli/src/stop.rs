@@ -34,12 +34,45 @@ pub(crate) fn is_requested() -> bool {
     REQUESTED.load(Ordering::SeqCst)
 }
 
-/// Takes the signals of schedulers as requests to stop.
+/// Takes the signals of schedulers as requests to stop: `SIGUSR1` and `SIGTERM`.
 pub(crate) fn on_signals() -> Result<()> {
+    on_warning()?;
     #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGUSR1, signal_hook::consts::SIGTERM] {
+    {
+        let signal = signal_hook::consts::SIGTERM;
         signal_hook::flag::register(signal, Arc::clone(&REQUESTED)).context("handling signals")?;
     }
+    Ok(())
+}
+
+/// Takes `SIGUSR1` as a request to stop.
+pub(crate) fn on_warning() -> Result<()> {
+    #[cfg(unix)]
+    {
+        let signal = signal_hook::consts::SIGUSR1;
+        signal_hook::flag::register(signal, Arc::clone(&REQUESTED)).context("handling signals")?;
+    }
+    Ok(())
+}
+
+/// Ends a rank of a training when `mpirun` tells it to, because another rank died or the job was cancelled.
+pub(crate) fn end_with_other_ranks() -> Result<()> {
+    let is_told = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&is_told))
+        .context("handling signals")?;
+    let wait = move || {
+        while !is_told.load(Ordering::SeqCst) {
+            sleep(Duration::from_millis(20));
+        }
+        let _ = writeln!(
+            printer::stderr(),
+            "error: told to end, because another rank died or the job was cancelled; --resume goes on from the last checkpoint, \
+             with any number of ranks"
+        );
+        std::process::exit(2);
+    };
+    std::thread::Builder::new().name("other ranks".to_owned()).spawn(wait).context("starting a thread")?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate, and the crates it may depend on.
-const CRATES: [(&str, &[&str]); 18] = [
+const CRATES: [(&str, &[&str]); 19] = [
     ("text", &[]),
     ("random", &[]),
     ("base", &[]),
@@ -14,6 +14,7 @@ const CRATES: [(&str, &[&str]); 18] = [
     ("lang", &["text"]),
     ("nn", &["random"]),
     ("sentence", &["nn"]),
+    ("mpi", &["nn"]),
     ("exec", &["lang", "text"]),
     ("parser", &["lang", "nn", "text"]),
     ("run", &["data", "lang", "parser", "text"]),
@@ -27,7 +28,7 @@ const CRATES: [(&str, &[&str]); 18] = [
     (
         "cli",
         &[
-            "base", "data", "demo", "exec", "improve", "lang", "learn", "log", "mcp", "nn", "parser",
+            "base", "data", "demo", "exec", "improve", "lang", "learn", "log", "mcp", "mpi", "nn", "parser",
             "report", "run", "sentence", "serve", "text",
         ],
     ),

@@ -14,7 +14,7 @@ use xpr_lang::{Action, Derivation, ItemPosition, Program, completion};
 use xpr_learn::Task;
 use xpr_learn::task::{DatabaseWorld, LabeledExample};
 use xpr_nn::{Adam, AdamState, Gradients, Random};
-use xpr_parser::{Model, ModelConfig, Parser, Question, TrainableParser, WeightedProgram};
+use xpr_parser::{Model, ModelConfig, Parser, Question, Shards, TrainableParser, WeightedProgram};
 
 /// Returns the data folder. A relative `XPR_DATA` is relative to the workspace, and not to the crate's folder, in which tests run.
 fn data() -> PathBuf {
@@ -213,7 +213,9 @@ fn briefly_trained(mut model: Model, task: &Task, labels: &[Example]) -> Model {
             .map(|(question, example)| WeightedProgram { question, program: &example.program, weight: -1.0 })
             .collect();
         let mut gradients = Gradients::default();
-        model.read(&questions, &[1; 8], Random::new(step as u64), 1).gradient(&programs, &mut gradients);
+        model
+            .read(&questions, &[1; 8], Random::new(step as u64), Shards::all(1))
+            .gradient(&programs, &mut gradients);
         Adam::default().step(model.parameters_mut(), &mut state, &gradients, 0.003);
     }
     model

@@ -14,7 +14,7 @@ mod cluster {
     use std::collections::HashMap;
     use std::fs;
     use std::path::Path;
-    use std::process::Command;
+    use std::process::{Child, Command, Stdio};
 
     /// A cluster that ends with the test.
     struct Cluster {
@@ -25,9 +25,7 @@ mod cluster {
     impl Cluster {
         fn start() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let printed =
-                succeed(Cluster::script("start", folder.path()).stderr(std::process::Stdio::inherit()))
-                    .stdout;
+            let printed = succeed(Cluster::script("start", folder.path()).stderr(Stdio::inherit())).stdout;
             let printed = String::from_utf8(printed).unwrap();
             let configuration = printed.split('\'').nth(1).unwrap().to_owned();
             Cluster { folder, configuration }
@@ -38,6 +36,13 @@ mod cluster {
             let mut command = Command::new(script);
             command.arg(action).arg(folder);
             command
+        }
+
+        /// Starts a command of Slurm. Some of its versions signal a task of an array, find that they could not, and try again for a minute.
+        fn start_command(&self, command: &[&str]) -> Child {
+            let mut slurm = Command::new(command[0]);
+            slurm.args(&command[1..]).env("SLURM_CONF", &self.configuration).stderr(Stdio::null());
+            slurm.spawn().unwrap()
         }
 
         /// Returns what a command of Slurm prints.
@@ -89,8 +94,11 @@ mod cluster {
 
         // Two tasks run at a time. The first one is told to go, as Slurm does when its time is nearly over.
         wait_until("the first task trains", 60, || process_of(&sweep, "0/6").is_some());
-        cluster.run(&["scancel", "--batch", "--signal=USR1", &cluster.jobs("RUNNING")["1_0"]]);
+        let mut scancel =
+            cluster.start_command(&["scancel", "--batch", "--signal=USR1", &cluster.jobs("RUNNING")["1_0"]]);
         wait_until("the first task is requeued", 60, || cluster.jobs("PENDING").contains_key("1_0"));
+        let _ = scancel.kill();
+        scancel.wait().unwrap();
         // Slurm lets a requeued job wait for two minutes.
         cluster.run(&["scontrol", "update", "JobId=1_0", "StartTime=now"]);
         // The second one is killed, as by a machine that has no memory left.

@@ -1,8 +1,11 @@
 //! The gradients of all parameters.
 
-use crate::{Matrix, ParameterId, Parameters, Tape, View, ViewMut, gemm};
+mod over_ranks;
+
+use crate::{Matrix, ParameterId, Parameters, Ranks, Tape, View, ViewMut, gemm};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The gradients of one training step.
 ///
@@ -12,6 +15,8 @@ pub struct Gradients {
     dense: Vec<DenseGradient>,
     /// The gradients of table rows that were used.
     sparse: BTreeMap<(ParameterId, usize), Vec<f32>>,
+    /// The ranks whose shards are added, if there are several.
+    ranks: Option<Arc<dyn Ranks>>,
 }
 
 #[derive(Debug, Default)]
@@ -28,9 +33,23 @@ impl DenseGradient {
         let add = std::mem::replace(&mut self.is_set, true);
         (&mut self.data, add)
     }
+
+    /// Adds the gradient of a weight: one product for each shard, in the order of the shards.
+    fn add_products(&mut self, parameters: &Parameters, tapes: &[Tape], id: ParameterId) {
+        let (rows, columns) = (parameters.value(id).rows(), parameters.value(id).columns());
+        for (inputs, outputs) in tapes.iter().filter_map(|tape| tape.factors(id)) {
+            let (data, add) = self.data_mut(rows * columns);
+            gemm(ViewMut::of(data, rows, columns), add, inputs.transposed(), outputs);
+        }
+    }
 }
 
 impl Gradients {
+    /// Creates gradients that are the sum over the shards of all ranks.
+    pub fn over(ranks: Arc<dyn Ranks>) -> Self {
+        Gradients { ranks: Some(ranks), ..Gradients::default() }
+    }
+
     /// Removes all gradients and keeps their buffers.
     pub(crate) fn clear(&mut self) {
         for dense in &mut self.dense {
@@ -53,24 +72,27 @@ impl Gradients {
     ///
     /// A weight's gradient is one product per shard, added in the order of the shards, so the result does not depend
     /// on the number of threads.
+    ///
+    /// Over several ranks, each has tapes of some shards, those of a rank before those of the next, and all ranks get the same sum. It is
+    /// computed in the same order as on one rank, so it is the same to the last bit.
     pub fn collect(&mut self, parameters: &Parameters, tapes: &[Tape]) {
         self.clear();
+        self.dense.resize_with(parameters.ids().count(), DenseGradient::default);
+        if let Some(ranks) = self.ranks.clone() {
+            return self.collect_over(&*ranks, parameters, tapes);
+        }
         for tape in tapes {
             self.merge(parameters, tape.gradients());
         }
-        self.dense.resize_with(parameters.ids().count(), DenseGradient::default);
         let used: BTreeSet<ParameterId> = tapes.iter().flat_map(Tape::used_weights).collect();
         let mut weights: Vec<(ParameterId, &mut DenseGradient)> =
             parameters.ids().zip(&mut self.dense).filter(|(id, _)| used.contains(id)).collect();
         // Largest first: otherwise one thread could start the largest product when the others are done.
         weights.sort_by_key(|(id, _)| std::cmp::Reverse(parameters.value(*id).data().len()));
-        weights.into_par_iter().with_max_len(1).for_each(|(id, dense)| {
-            let (rows, columns) = (parameters.value(id).rows(), parameters.value(id).columns());
-            for (inputs, outputs) in tapes.iter().filter_map(|tape| tape.factors(id)) {
-                let (data, add) = dense.data_mut(rows * columns);
-                gemm(ViewMut::of(data, rows, columns), add, inputs.transposed(), outputs);
-            }
-        });
+        weights
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(|(id, dense)| dense.add_products(parameters, tapes, id));
     }
 
     /// Adds `inputsᵀ × outputs`, the gradient of a weight with the shape `rows` × `columns`.

@@ -43,6 +43,7 @@ pub mod layers;
 mod matrix;
 mod panels;
 mod parameters;
+mod ranks;
 mod tape;
 
 pub use adam::{Adam, AdamState, Schedule};
@@ -51,5 +52,6 @@ pub use gradients::Gradients;
 pub use half::{half_to_single, single_to_half};
 pub use matrix::{Matrix, View, ViewMut, gemm, total_flops};
 pub use parameters::{Init, ParameterId, Parameters};
+pub use ranks::{Ranks, ThreadRank, any_rank};
 pub use tape::{Mark, Tape, Var};
 pub use xpr_random::Random;

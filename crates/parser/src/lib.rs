@@ -66,7 +66,7 @@ mod vocabulary;
 pub use config::{Ablation, DecoderDropout, ModelConfig};
 pub use mentions::{MentionCounts, MentionPenalties, Mentions};
 pub use model::Model;
-pub use parser::{Candidate, Parser, Reading, TrainableParser, WeightedProgram};
+pub use parser::{Candidate, Parser, Reading, Shards, TrainableParser, WeightedProgram};
 pub use question::{Question, Surroundings};
 pub use scene::Scene;
 pub use vocabulary::Vocabulary;

@@ -5,7 +5,9 @@ use crate::encoder::Encoder;
 use crate::layers::ModelContext;
 use crate::reading::ShardedReading;
 use crate::search::Search;
-use crate::{Candidate, MentionPenalties, ModelConfig, Parser, Question, Reading, Scene, TrainableParser};
+use crate::{
+    Candidate, MentionPenalties, ModelConfig, Parser, Question, Reading, Scene, Shards, TrainableParser,
+};
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use xpr_nn::{Matrix, Parameters, Random, Tape};
@@ -147,7 +149,7 @@ impl TrainableParser for Model {
         questions: &[&'a Question],
         work: &[usize],
         random: Random,
-        shards: usize,
+        shards: Shards,
     ) -> Box<dyn Reading + 'a> {
         Box::new(ShardedReading::new(self, questions, work, random, shards))
     }

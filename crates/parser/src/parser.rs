@@ -35,6 +35,27 @@ pub trait Parser {
     fn candidates(&self, questions: &[&Question], beam: usize) -> Vec<Vec<Candidate>>;
 }
 
+/// The shards into which a batch is split, and which of them this process works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shards {
+    /// The number of shards. It is part of what determines the bits of a result.
+    pub count: usize,
+    /// The shards of this process. The others are those of other ranks.
+    pub own: Range<usize>,
+}
+
+impl Shards {
+    /// Returns shards that are all of this process.
+    pub fn all(count: usize) -> Self {
+        Shards { count, own: 0..count }
+    }
+
+    /// Returns shards of which each of some ranks has about the same number, those of a rank before those of the next.
+    pub fn of_rank(count: usize, rank: usize, ranks: usize) -> Self {
+        Shards { count, own: rank * count / ranks..(rank + 1) * count / ranks }
+    }
+}
+
 /// A parser that a trainer can improve by gradient steps. A trainer needs nothing else of a parser.
 ///
 /// One step of training reads a batch of questions, optionally searches candidates for some of them, decides which
@@ -42,12 +63,12 @@ pub trait Parser {
 ///
 /// ```
 /// use xpr_nn::{Adam, AdamState, Gradients, Random};
-/// use xpr_parser::{Question, TrainableParser, WeightedProgram};
+/// use xpr_parser::{Question, Shards, TrainableParser, WeightedProgram};
 ///
 /// /// Makes the best candidate of each question more probable.
 /// fn step(parser: &mut dyn TrainableParser, questions: &[&Question], state: &mut AdamState) {
 ///     let mut gradients = Gradients::default();
-///     let mut reading = parser.read(questions, &vec![1; questions.len()], Random::new(0), 4);
+///     let mut reading = parser.read(questions, &vec![1; questions.len()], Random::new(0), Shards::all(4));
 ///     let candidates = reading.candidates(0..questions.len(), 10);
 ///     let best = candidates.iter().enumerate().filter_map(|(question, candidates)| {
 ///         candidates.first().map(|best| WeightedProgram { question, program: &best.program, weight: -1.0 })
@@ -67,14 +88,14 @@ pub trait TrainableParser: Parser {
     /// Reads a batch of questions for one training step. Dropout masks are drawn from `random`.
     ///
     /// Splits the batch into `shards` of roughly equal estimated work, which are processed in parallel. `work` has an
-    /// estimate for each question, in any unit; a question whose work is 0 is left out. Results depend on the number of
-    /// shards, but not on the number of threads.
+    /// estimate for each question, in any unit; a question whose work is 0 is left out, and so is one in a shard of
+    /// another rank. Results depend on the number of shards, but not on the number of threads or ranks.
     fn read<'a>(
         &'a self,
         questions: &[&'a Question],
         work: &[usize],
         random: Random,
-        shards: usize,
+        shards: Shards,
     ) -> Box<dyn Reading + 'a>;
 }
 
@@ -82,6 +103,9 @@ pub trait TrainableParser: Parser {
 ///
 /// Each question is encoded once; search and gradient use the same encoding with the same dropout masks.
 pub trait Reading {
+    /// Returns whether a question of the batch is in a shard of this process.
+    fn has(&self, question: usize) -> bool;
+
     /// Returns the programs found for some questions of the batch, as [`Parser::candidates`] does, but with dropout. A
     /// question that was left out gets an empty list. Does not change the result of [`Reading::gradient`].
     fn candidates(&mut self, questions: Range<usize>, beam: usize) -> Vec<Vec<Candidate>>;

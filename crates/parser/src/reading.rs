@@ -1,7 +1,7 @@
 //! A batch of questions, read by a [`Model`] in shards.
 
 use crate::decoder::{DecoderMemory, TargetProgram};
-use crate::{Candidate, Model, Question, Reading, TrainableParser, WeightedProgram};
+use crate::{Candidate, Model, Question, Reading, Shards, TrainableParser, WeightedProgram};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl<'a> ShardedReading<'a> {
         questions: &[&'a Question],
         work: &[usize],
         random: Random,
-        shards: usize,
+        shards: Shards,
     ) -> Self {
         model.parameters().prepare(true);
         let encode = |(shard, members): (usize, Vec<usize>)| {
@@ -37,11 +37,10 @@ impl<'a> ShardedReading<'a> {
             let memory = model.encode(&mut tape, &questions);
             Shard { members, tape, memory }
         };
-        let shards = split_by_work(work, shards).into_par_iter().enumerate();
-        ShardedReading {
-            model,
-            shards: shards.filter(|(_, members)| !members.is_empty()).map(encode).collect(),
-        }
+        let Shards { count, own } = shards;
+        let shards = split_by_work(work, count).into_par_iter().enumerate();
+        let is_read = |(shard, members): &(usize, Vec<usize>)| own.contains(shard) && !members.is_empty();
+        ShardedReading { model, shards: shards.filter(is_read).map(encode).collect() }
     }
 }
 
@@ -61,6 +60,10 @@ fn split_by_work(work: &[usize], shards: usize) -> Vec<Vec<usize>> {
 }
 
 impl Reading for ShardedReading<'_> {
+    fn has(&self, question: usize) -> bool {
+        self.shards.iter().any(|shard| shard.members.contains(&question))
+    }
+
     fn candidates(&mut self, questions: Range<usize>, beam: usize) -> Vec<Vec<Candidate>> {
         let search = self.model.search(beam);
         let found: Vec<(usize, Vec<Candidate>)> = self

@@ -8,7 +8,8 @@
 use crate::decoder::TargetProgram;
 use crate::partial::PartialProgram;
 use crate::{
-    Model, ModelConfig, Parser, Question, Reading, Scene, TrainableParser, Vocabulary, WeightedProgram,
+    Model, ModelConfig, Parser, Question, Reading, Scene, Shards, TrainableParser, Vocabulary,
+    WeightedProgram,
 };
 use std::fmt::Write;
 use xpr_exec::{KnowledgeBaseEnvironment, SymbolPhrase, overnight};
@@ -183,7 +184,7 @@ fn log_probabilities_and_gradients_match_pytorch() {
         .map(|((question, program), weight)| WeightedProgram { question: *question, program, weight })
         .collect();
     let mut gradients = Gradients::default();
-    let reading = model.read(&questions, &vec![1; questions.len()], Random::new(0), 2);
+    let reading = model.read(&questions, &vec![1; questions.len()], Random::new(0), Shards::all(2));
     let logs = reading.gradient(&weighted, &mut gradients);
 
     let expected = std::fs::read_to_string(format!("{FOLDER}/reference.out")).unwrap();
@@ -274,7 +275,7 @@ fn a_reading_finds_the_candidates_of_the_parser_and_search_does_not_change_its_g
         .iter()
         .map(|(question, program)| WeightedProgram { question: *question, program, weight: 1.0 })
         .collect();
-    let read = |work: &[usize]| model.read(&all, work, Random::new(0), 2);
+    let read = |work: &[usize]| model.read(&all, work, Random::new(0), Shards::all(2));
     let gradient_of = |reading: Box<dyn Reading + '_>| {
         let mut gradients = Gradients::default();
         let logs = reading.gradient(&weighted, &mut gradients);

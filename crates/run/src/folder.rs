@@ -171,6 +171,8 @@ pub struct RunFolder {
     folder: PathBuf,
     /// The lock, if this value or one it was cloned from holds it.
     lock: Option<Arc<File>>,
+    /// Whether another process writes the run, and this one trains with it.
+    follows: bool,
 }
 
 impl RunFolder {
@@ -206,7 +208,7 @@ impl RunFolder {
 
     /// Returns a folder that need not hold a run, or exist.
     pub(crate) fn at(folder: &Path) -> Self {
-        RunFolder { folder: folder.to_owned(), lock: None }
+        RunFolder { folder: folder.to_owned(), lock: None, follows: false }
     }
 
     /// Opens the folder of an existing run, and locks it for training as long as the value and its clones exist.
@@ -216,6 +218,16 @@ impl RunFolder {
     pub fn open_locked(folder: &Path) -> Result<Self, RunError> {
         let run = RunFolder::open(folder)?;
         Ok(RunFolder { lock: Some(run.lock()?), ..run })
+    }
+
+    /// Returns the folder of a run that another process writes, while this one trains with it. Whatever is written here is left out.
+    pub fn followed(folder: &Path) -> Self {
+        RunFolder { follows: true, ..RunFolder::at(folder) }
+    }
+
+    /// Returns whether another process writes the run.
+    pub fn is_followed(&self) -> bool {
+        self.follows
     }
 
     /// Opens the folder of a run, or creates it if it does not hold one. It is not locked.
@@ -313,6 +325,9 @@ impl RunFolder {
     /// # Errors
     /// If that fails; an earlier version of the file is then unchanged.
     pub fn write(&self, file: RunFile, content: &[u8]) -> Result<(), RunError> {
+        if self.follows {
+            return Ok(());
+        }
         xpr_data::write_file(&self.path(file), content).map_err(|source| self.file_error(file, source))
     }
 

@@ -3,6 +3,7 @@
 use super::bench::median;
 use super::{peak_memory_mb, read_config, use_threads, write_json};
 use crate::arguments::{BenchSearchArguments, BenchTrainArguments};
+use crate::ranks::Connection;
 use anyhow::Result;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -38,6 +39,16 @@ struct TrainingSpeed {
 
 pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Result<()> {
     use_threads(arguments.pool.threads)?;
+    let connection = Connection::open()?;
+    let result = match connection.ranks() {
+        Some(ranks) => super::bench_ranks::run(arguments, &ranks, out),
+        None => train_alone(arguments, out),
+    };
+    connection.close(&result);
+    result
+}
+
+fn train_alone(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Result<()> {
     let experiment = Experiment::load(read_config(&arguments.experiment, None)?)?;
     let mut trainer = experiment.trainer();
     let mut teacher = experiment.own_search()?;
@@ -109,7 +120,7 @@ pub(crate) fn train(arguments: &BenchTrainArguments, out: &mut dyn Write) -> Res
 }
 
 /// Borrows the teacher as the trait object that a step takes.
-fn as_teacher<'a>(teacher: &'a mut Option<OwnSearch<'_>>) -> Option<&'a mut dyn Teacher> {
+pub(super) fn as_teacher<'a>(teacher: &'a mut Option<OwnSearch<'_>>) -> Option<&'a mut dyn Teacher> {
     teacher.as_mut().map(|teacher| teacher as &mut dyn Teacher)
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod bench_ask;
 pub(crate) mod bench_parser;
 mod bench_queries;
+mod bench_ranks;
 pub(crate) mod bench_serve;
 mod cell_display;
 mod cells;

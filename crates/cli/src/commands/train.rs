@@ -5,6 +5,7 @@ use super::training_progress::TrainingProgress;
 use super::{find_data, find_embeddings, read_config, use_threads, write_json};
 use crate::arguments::TrainArguments;
 use crate::printer;
+use crate::ranks::Connection;
 use crate::stop;
 use anyhow::{Context, Result, bail};
 use std::io::{self, Read, Write};
@@ -14,22 +15,40 @@ use xpr_learn::experiment::tuning;
 use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
-    stop::on_signals()?;
-    stop::end_when_overdue()?;
     if arguments.until_stdin_closes {
         follow_stdin()?;
     }
     use_threads(arguments.pool.threads)?;
-    let (folder, config) = if arguments.resume { resume(arguments)? } else { start(arguments)? };
+    let connection = Connection::open()?;
+    match connection.ranks() {
+        // `mpirun` tells ranks to end by `SIGTERM`, and does not wait for a checkpoint.
+        Some(_) => {
+            stop::on_warning()?;
+            stop::end_with_other_ranks()?;
+        }
+        None => stop::on_signals()?,
+    }
+    stop::end_when_overdue()?;
+    let result = train(arguments, &connection, out);
+    connection.close(&result);
+    result
+}
+
+fn train(arguments: &TrainArguments, connection: &Connection, out: &mut dyn Write) -> Result<()> {
+    let (folder, config) =
+        if arguments.resume { resume(arguments, connection)? } else { start(arguments, connection)? };
     let mut bar = LoadingBar::new();
     let load = Experiment::load_watched(config, &mut |what, done, total| bar.show(what, done, total));
     bar.finish();
-    let experiment = load?.with_members(arguments.members.clone());
+    let experiment = load?.with_members(arguments.members.clone()).with_ranks(connection.ranks())?;
     let name = experiment.config().data.name();
     let mut progress = TrainingProgress::with_details(&experiment, name, arguments.verbose);
     let evaluation = experiment.run(&folder, arguments.resume, &mut progress)?;
     progress.finish();
-    write_evaluation(out, &evaluation, arguments.output.json)
+    match connection.is_first() {
+        true => write_evaluation(out, &evaluation, arguments.output.json),
+        false => Ok(()),
+    }
 }
 
 /// Stops training at a checkpoint when something comes from standard input, and ends this process when standard input closes. The run can be
@@ -48,19 +67,28 @@ fn follow_stdin() -> Result<()> {
 }
 
 /// Creates the run folder, chooses learn.weight if asked to, and returns the settings.
-fn start(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
+fn start(arguments: &TrainArguments, connection: &Connection) -> Result<(RunFolder, Config)> {
     let base = if arguments.no_base { Some(Path::new("")) } else { arguments.from.as_deref() };
     let mut config = read_config(&arguments.experiment, base)?;
-    let folder = RunFolder::create(&arguments.out)?;
+    let folder = match connection.is_first() {
+        true => RunFolder::create(&arguments.out)?,
+        false => RunFolder::followed(&arguments.out),
+    };
     if let Some(weights) = &arguments.tune {
+        if connection.ranks().is_some() {
+            bail!("--tune needs a single process; choose learn.weight first, and train with it under mpirun");
+        }
         config.learn.weight = choose_weight(&config, weights, &folder)?;
     }
     Ok((folder, config))
 }
 
 /// Opens the run folder, and returns the settings stored in it. The data may have moved since.
-fn resume(arguments: &TrainArguments) -> Result<(RunFolder, Config)> {
-    let folder = RunFolder::open_locked(&arguments.out)?;
+fn resume(arguments: &TrainArguments, connection: &Connection) -> Result<(RunFolder, Config)> {
+    let folder = match connection.is_first() {
+        true => RunFolder::open_locked(&arguments.out)?,
+        false => RunFolder::followed(&arguments.out),
+    };
     let mut config = Config::read(Some(&folder.path(RunFile::Config)), &[])?.config;
     let paths = &arguments.experiment.paths;
     find_data(&mut config, paths.data.as_deref());

@@ -16,10 +16,11 @@ use crate::inference::{
 use crate::task::{LabeledExample, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::Trainer;
-use xpr_parser::Model;
+use xpr_nn::{ParameterId, Ranks};
+use xpr_parser::{Model, TrainableParser};
 
 /// A parser that was trained on the labels without one fold.
-struct Fold {
+pub(super) struct Fold {
     model: Model,
     /// The noisy channel of the same labels.
     channel: NoisyChannel,
@@ -33,6 +34,18 @@ impl Fold {
     /// Returns the parser without penalties.
     fn parser<'f>(&'f self, experiment: &'f Experiment) -> Reranked<'f> {
         Reranked::new(experiment.task(), &self.model, Some(self.channel.clone()), &experiment.config().eval)
+    }
+}
+
+/// Replaces the parsers of the folds that other ranks trained.
+fn share_folds(ranks: &dyn Ranks, folds: &mut [Fold]) {
+    let count = ranks.count();
+    for (index, fold) in folds.iter_mut().enumerate() {
+        let parameters = fold.model.parameters_mut();
+        let ids: Vec<ParameterId> = parameters.ids().collect();
+        for id in ids {
+            ranks.broadcast(index % count, parameters.value_mut(id).data_mut());
+        }
     }
 }
 
@@ -70,15 +83,10 @@ impl Experiment {
         if is_fitted { config.confidence_folds } else { 0 }
     }
 
-    /// Returns what the run records to rank candidates and to estimate confidence. Trains the parsers of the folds, if there are enough
-    /// labels.
-    pub(super) fn fit_confidence(
-        &self,
-        observer: &mut dyn Observer,
-    ) -> Result<ConfidenceRecord, ExperimentError> {
+    /// Returns what the run records to rank candidates and to estimate confidence, from the parsers of the folds.
+    pub(super) fn fit_confidence(&self, mut folds: Vec<Fold>) -> Result<ConfidenceRecord, ExperimentError> {
         let config = &self.config().eval;
         let prior = self.confidence_of_other_databases();
-        let mut folds = self.train_folds(observer)?;
         let mut penalties = prior.penalties;
         if config.penalties {
             let mut judged = Vec::new();
@@ -99,23 +107,33 @@ impl Experiment {
         Ok(ConfidenceRecord { model, scope: self.scope(), penalties })
     }
 
-    /// Trains a parser on the labels without each fold.
-    fn train_folds(&self, observer: &mut dyn Observer) -> Result<Vec<Fold>, ExperimentError> {
+    /// Trains a parser on the labels without each fold, if there are enough labels. Each rank trains some of them, and all ranks get all.
+    pub(super) fn train_folds(&self, observer: &mut dyn Observer) -> Result<Vec<Fold>, ExperimentError> {
         let labels = self.train_examples();
         let folds = self.confidence_folds();
         let mut trained = Vec::new();
+        let (rank, ranks) = self.ranks().map_or((0, 1), |ranks| (ranks.rank(), ranks.count()));
         for fold in 0..folds {
-            observer.fold(fold + 1, folds);
+            let is_own = fold % ranks == rank;
+            if is_own {
+                observer.fold(fold + 1, folds);
+            }
             let (held_out, rest): (Vec<_>, Vec<_>) =
                 labels.iter().cloned().enumerate().partition(|(index, _)| index % folds == fold);
             let held_out = held_out.iter().map(|(_, example)| self.as_test(example)).collect();
             let rest: Vec<LabeledExample> = rest.into_iter().map(|(_, example)| example).collect();
             trained.push(Fold {
-                model: self.train_fold(&rest, observer)?,
+                model: match is_own {
+                    true => self.train_fold(&rest, observer)?,
+                    false => self.untrained(&labels_only(self.config())),
+                },
                 channel: self.noisy_channel_of(&rest),
                 record: ConfidenceRecord { scope: self.scope_of(&rest), ..ConfidenceRecord::default() },
                 held_out,
             });
+        }
+        if let Some(ranks) = self.ranks() {
+            share_folds(&**ranks, &mut trained);
         }
         Ok(trained)
     }

@@ -56,6 +56,11 @@ pub enum ExperimentError {
     /// Another process changed the current parser of a run since it was opened.
     #[error("{0}: another process changed the current parser meanwhile; try again")]
     ParserChanged(PathBuf),
+    /// The ranks of a run do not train the same.
+    #[error(
+        "the ranks have different settings or data; start all of them with the same arguments, and files that all machines see"
+    )]
+    OtherRanks,
     /// Training was told to stop.
     #[error("stopped after step {step}, as it was told to; --resume goes on from there")]
     Stopped {

@@ -17,8 +17,9 @@ use crate::task::{
 use crate::teacher::{ChannelLearner, EStep, Ensemble, NoisyChannel, OwnSearch, Paraphrases};
 use crate::training::{RandomStream, Trainer};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use xpr_data::{Embeddings, Example};
+use xpr_nn::Ranks;
 use xpr_parser::{Model, Question, TrainableParser};
 use xpr_run::{AskedQuestion, BUILT_IN, Config, Dataset, LearnConfig, Reward, RunFolder};
 use xpr_sentence::{SentenceEncoder, SentenceError};
@@ -41,6 +42,8 @@ pub struct Experiment {
     data: DataRecord,
     /// The folder of the ensemble, if it is not in the run's own.
     members: Option<PathBuf>,
+    /// The ranks that train together, if there are several.
+    ranks: Option<Arc<dyn Ranks>>,
 }
 
 impl Experiment {
@@ -166,6 +169,7 @@ impl Experiment {
             by_labels,
             data,
             members: None,
+            ranks: None,
         };
         // The run records what `auto` is, because its labels may be gone when it is opened again.
         if experiment.config.eval.prefer == Reward::Auto {
@@ -239,6 +243,30 @@ impl Experiment {
         Experiment { members: folder, ..self }
     }
 
+    /// Trains together with other ranks.
+    ///
+    /// # Errors
+    /// If they have other settings or data.
+    pub fn with_ranks(self, ranks: Option<Arc<dyn Ranks>>) -> Result<Self, ExperimentError> {
+        if let Some(ranks) = &ranks {
+            let counts = [self.train.len(), self.unlabeled.len(), self.test.len()];
+            let own = format!("{counts:?}\n{}\n{}", env!("CARGO_PKG_VERSION"), self.config.to_toml()?);
+            if ranks.gather(own.as_bytes()).iter().any(|other| other != own.as_bytes()) {
+                return Err(ExperimentError::OtherRanks);
+            }
+        }
+        Ok(Experiment { ranks, ..self })
+    }
+
+    pub(super) fn ranks(&self) -> Option<&Arc<dyn Ranks>> {
+        self.ranks.as_ref()
+    }
+
+    /// Returns whether this process writes the run: rank 0 does.
+    pub(super) fn writes(&self) -> bool {
+        self.ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0)
+    }
+
     /// Returns how confidence is estimated without labels: as the base does or, without a base, by what is known from other databases.
     pub(super) fn confidence_of_other_databases(&self) -> ConfidenceRecord {
         self.base.as_ref().map_or_else(ConfidenceRecord::of_other_databases, Base::confidence)
@@ -265,6 +293,7 @@ impl Experiment {
 
     pub(super) fn trainer_with(&self, config: &Config) -> Trainer {
         Trainer::new(config.train.clone(), &config.learn, self.untrained(config))
+            .with_ranks(self.ranks.clone())
     }
 
     /// Returns a model with its initial weights.

@@ -26,7 +26,7 @@ impl Experiment {
         resume: bool,
         observer: &mut dyn Observer,
     ) -> Result<Evaluation, ExperimentError> {
-        let _lock = folder.lock()?;
+        let _lock = self.writes().then(|| folder.lock()).transpose()?;
         // A folder that has settings holds a run that can be resumed. Resuming needs the record of the data.
         if !resume {
             self.data().write(folder)?;
@@ -60,15 +60,30 @@ impl Experiment {
             }
         };
         let config = &self.config().eval;
-        let confidence = match config.votes || config.penalties {
-            true => Some(self.fit_confidence(observer)?),
+        let folds = match config.votes || config.penalties {
+            true => Some(self.train_folds(observer)?),
             false => None,
         };
+        if !self.writes() {
+            return self.evaluation_of_first_rank(None);
+        }
+        let confidence = folds.map(|folds| self.fit_confidence(folds)).transpose()?;
         model.set_penalties(confidence.as_ref().and_then(|record| record.search_penalties(config)));
         let channel = taught.unwrap_or_else(|| self.noisy_channel());
         let evaluation = self.evaluate(folder, &model, channel, confidence.as_ref())?;
         folder.remove(RunFile::Progress)?;
-        Ok(evaluation)
+        self.evaluation_of_first_rank(Some(evaluation))
+    }
+
+    /// Returns the evaluation of rank 0, for which the others wait.
+    fn evaluation_of_first_rank(&self, own: Option<Evaluation>) -> Result<Evaluation, ExperimentError> {
+        let Some(ranks) = self.ranks() else { return Ok(own.unwrap_or_default()) };
+        let own = own.map(|own| serde_json::to_vec(&own).unwrap_or_default()).unwrap_or_default();
+        Ok(ranks
+            .gather(&own)
+            .first()
+            .and_then(|bytes| serde_json::from_slice(bytes).ok())
+            .unwrap_or_default())
     }
 
     /// Trains an ensemble, and a parser that learns from it. Returns the noisy channel too.
@@ -84,7 +99,11 @@ impl Experiment {
         let mut paraphrases = self.paraphrases()?;
         let rounds = self.config().learn.rounds;
         for round in 1..rounds {
-            let place = RunFolder::open_or_create(&folder.members().join(format!("round-{round}")))?;
+            let place = folder.members().join(format!("round-{round}"));
+            let place = match self.writes() {
+                true => RunFolder::open_or_create(&place)?,
+                false => RunFolder::followed(&place),
+            };
             let (model, taught) =
                 self.train_round(&members, channel, paraphrases.as_mut(), &place, observer)?;
             (members, channel) = (vec![model], taught);
@@ -106,9 +125,16 @@ impl Experiment {
     ) -> Result<(Model, NoisyChannel), ExperimentError> {
         let learn = &self.config().learn;
         let examples = self.unlabeled_examples();
-        let ensemble = self
-            .e_step()?
-            .map(|e_step| Ensemble::new(members, channel.clone(), paraphrases, examples, e_step, learn));
+        let ensemble = self.e_step()?.map(|e_step| {
+            Ensemble::new(
+                members,
+                channel.clone(),
+                paraphrases,
+                examples,
+                e_step,
+                (learn, self.ranks().map(|ranks| &**ranks)),
+            )
+        });
         let taught = match &ensemble {
             Some(ensemble) if learn.rounds > 1 => self.noisy_channel_with(ensemble),
             _ => channel,

@@ -56,7 +56,7 @@ pub(super) fn take_steps(
             metrics.push(report);
         }
         observer.step(report, steps);
-        let is_stopped = observer.should_stop();
+        let is_stopped = trainer.is_on_any_rank(observer.should_stop());
         if report.step.is_multiple_of(config.checkpoint) || is_last || is_stopped {
             if !trainer.has_finite_weights() {
                 return Err(diverged("a weight"));

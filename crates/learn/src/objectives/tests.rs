@@ -3,7 +3,7 @@ use crate::task::{KnowledgeWorld, Task};
 use xpr_exec::overnight;
 use xpr_lang::Program;
 use xpr_nn::{Gradients, Random};
-use xpr_parser::{Model, ModelConfig, TrainableParser, WeightedProgram};
+use xpr_parser::{Model, ModelConfig, Shards, TrainableParser, WeightedProgram};
 
 /// Draws log-probabilities and rewards; the probabilities sum to `mass`.
 fn random_candidates(random: Random, count: usize, mass: f64) -> (Vec<f64>, Vec<bool>) {
@@ -230,7 +230,7 @@ fn small_space() -> (Vec<f64>, Vec<bool>) {
     let programs: Vec<Program> = task.scene().grammar().programs(5).collect();
     let weighted: Vec<WeightedProgram<'_>> =
         programs.iter().map(|program| WeightedProgram { question: 0, program, weight: 1.0 }).collect();
-    let reading = model.read(&[&question], &[1], Random::new(3), 1);
+    let reading = model.read(&[&question], &[1], Random::new(3), Shards::all(1));
     let logs = reading.gradient(&weighted, &mut Gradients::default());
     let mut executor = task.executor().unwrap();
     let finds = programs.iter().map(|program| {

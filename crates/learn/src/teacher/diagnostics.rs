@@ -26,6 +26,34 @@ pub struct LessonDiagnostics {
 }
 
 impl LessonDiagnostics {
+    /// Returns the figures as words, to be sent.
+    pub(super) fn to_words(self) -> [u64; 9] {
+        let LessonDiagnostics { program_length, question_length, labeled, found, covered, ranks, .. } = self;
+        let counts =
+            [program_length, question_length, labeled, found, covered, ranks].map(|count| count as u64);
+        let [a, b, c] = [self.rewarded, self.mass, self.gap].map(f64::to_bits);
+        let [d, e, f, g, h, i] = counts;
+        [a, b, c, d, e, f, g, h, i]
+    }
+
+    /// Returns the figures that [`LessonDiagnostics::to_words`] wrote.
+    pub(super) fn from_words([a, b, c, counts @ ..]: [u64; 9]) -> Self {
+        let [program_length, question_length, labeled, found, covered, ranks] =
+            counts.map(|count| count as usize);
+        let [rewarded, mass, gap] = [a, b, c].map(f64::from_bits);
+        LessonDiagnostics {
+            rewarded,
+            mass,
+            gap,
+            program_length,
+            question_length,
+            labeled,
+            found,
+            covered,
+            ranks,
+        }
+    }
+
     /// Computes the diagnostics of one question.
     pub(super) fn new(
         language: &dyn Language,

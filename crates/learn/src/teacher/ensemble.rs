@@ -14,6 +14,7 @@
 //! the loss `−t Σ_y q(y) log p(y | x)`. The weight `t` is the share of the rewarded programs in what was found, so that a question
 //! counts less if the ensemble is not sure of it.
 
+use super::exchange::exchanged;
 use super::mixture::{reranked, seen_mass, summed, tempered};
 use super::own_search::EStep;
 use super::{Lesson, NoisyChannel, Paraphrases, Student, Teacher, with_weights};
@@ -21,6 +22,7 @@ use crate::hyperparameters::LEAST_SUGGESTED;
 use crate::task::UnlabeledExample;
 use std::time::Duration;
 use xpr_lang::Program;
+use xpr_nn::Ranks;
 use xpr_parser::{Candidate, Parser, Question};
 use xpr_run::LearnConfig;
 
@@ -35,7 +37,7 @@ pub struct Ensemble {
 const BATCH: usize = 48;
 
 impl Ensemble {
-    /// Asks every member every question, with `learn.weight`, `learn.beam`, `learn.temperature` and `learn.noisy_channel` of the
+    /// Asks every member every question, each rank some of them, with `learn.weight`, `learn.beam`, `learn.temperature` and `learn.noisy_channel` of the
     /// settings.
     pub fn new(
         members: &[impl Parser],
@@ -43,9 +45,11 @@ impl Ensemble {
         mut paraphrases: Option<&mut Paraphrases>,
         examples: &[UnlabeledExample],
         mut e_step: EStep<'_>,
-        learn: &LearnConfig,
+        (learn, ranks): (&LearnConfig, Option<&dyn Ranks>),
     ) -> Self {
-        let mut suggested = suggestions(members, examples, learn);
+        // Batches are dealt to the ranks.
+        let is_own = |index: usize| ranks.is_none_or(|ranks| index / BATCH % ranks.count() == ranks.rank());
+        let mut suggested = suggestions(members, examples, learn, &is_own);
         let task = e_step.judge.task();
         let asked = paraphrases.as_deref().map(|paraphrases| paraphrases.encode(examples));
         if let (Some(paraphrases), Some(asked)) = (paraphrases.as_deref(), &asked) {
@@ -58,6 +62,9 @@ impl Ensemble {
         }
         let mut lesson = |(index, suggested): (usize, Suggestions)| {
             let example = &examples[index];
+            if !is_own(index) {
+                return Lesson::default();
+            }
             let mut programs = summed(suggested.programs);
             if let (Some(paraphrases), Some(asked)) = (paraphrases.as_deref_mut(), &asked) {
                 paraphrases.reweigh(task, example, &asked[index], &mut programs);
@@ -70,10 +77,11 @@ impl Ensemble {
             candidates.iter_mut().for_each(|candidate| candidate.log_probability += mass);
             taught(example, candidates, &mut e_step)
         };
-        Ensemble {
-            lessons: suggested.into_iter().enumerate().map(&mut lesson).collect(),
-            weight: learn.weight,
+        let mut lessons: Vec<Lesson> = suggested.into_iter().enumerate().map(&mut lesson).collect();
+        if let Some(ranks) = ranks {
+            lessons = exchanged(ranks, lessons, is_own, &examples.iter().collect::<Vec<_>>());
         }
+        Ensemble { lessons, weight: learn.weight }
     }
 }
 
@@ -107,19 +115,26 @@ impl Suggestions {
     }
 }
 
-/// Returns the suggestions for each question.
+/// Returns the suggestions for each question of this rank, and none for the others.
 fn suggestions(
     members: &[impl Parser],
     examples: &[UnlabeledExample],
     learn: &LearnConfig,
+    is_own: &dyn Fn(usize) -> bool,
 ) -> Vec<Suggestions> {
     let questions: Vec<&Question> = examples.iter().map(|example| &example.question).collect();
     let mut suggested = vec![Suggestions::default(); questions.len()];
     for member in members {
-        let beams = questions.chunks(BATCH).flat_map(|chunk| member.candidates(chunk, learn.beam));
-        for (beam, all) in beams.zip(&mut suggested) {
-            let mass = seen_mass(&beam, learn.temperature);
-            all.add(tempered(beam, learn.temperature), mass);
+        for (batch, all) in questions
+            .chunks(BATCH)
+            .zip(suggested.chunks_mut(BATCH))
+            .enumerate()
+            .filter_map(|(index, batch)| is_own(index * BATCH).then_some(batch))
+        {
+            for (beam, all) in member.candidates(batch, learn.beam).into_iter().zip(all) {
+                let mass = seen_mass(&beam, learn.temperature);
+                all.add(tempered(beam, learn.temperature), mass);
+            }
         }
     }
     suggested

@@ -12,6 +12,7 @@
 
 mod diagnostics;
 mod ensemble;
+pub(crate) mod exchange;
 mod in_sequence;
 pub(crate) mod mixture;
 pub(crate) mod noisy_channel;

@@ -44,7 +44,11 @@ impl Teacher for OwnSearch<'_> {
             true => student.search_with_dropout(self.beam),
             false => student.search(self.beam),
         };
-        let lesson = |(&(_, example), candidates): (&(usize, &UnlabeledExample), Vec<Candidate>)| {
+        let lesson = |(question, candidates): (usize, Vec<Candidate>)| {
+            if !student.searches(question) {
+                return Lesson::default();
+            }
+            let (_, example) = batch[question];
             let posterior = self.e_step.posterior(example, &candidates);
             Lesson {
                 programs: with_weights(candidates, &posterior.credit.credit),
@@ -53,7 +57,7 @@ impl Teacher for OwnSearch<'_> {
                 execution: posterior.execution,
             }
         };
-        batch.iter().zip(beams).map(lesson).collect()
+        beams.into_iter().enumerate().map(lesson).collect()
     }
 
     fn cache_hit_rate(&self) -> Option<f64> {

@@ -12,10 +12,12 @@ use super::random_streams::RandomStream;
 use super::schedule::schedule;
 use super::step_report::{StepTiming, unlabeled_report};
 use crate::task::{LabeledExample, UnlabeledExample};
+use crate::teacher::exchange::exchanged;
 use crate::teacher::{Lesson, Student, Teacher};
+use std::sync::Arc;
 use std::time::Instant;
-use xpr_nn::{Adam, AdamState, Gradients, ParameterAverage};
-use xpr_parser::{Model, TrainableParser, WeightedProgram};
+use xpr_nn::{Adam, AdamState, Gradients, ParameterAverage, Ranks, any_rank};
+use xpr_parser::{Model, Shards, TrainableParser, WeightedProgram};
 use xpr_run::{LearnConfig, StepReport, TrainConfig};
 
 /// A parser in training.
@@ -29,6 +31,8 @@ pub struct Trainer<P = Model> {
     /// The moving average of the parameters, unless `train.average` is 0.
     pub(super) average: Option<ParameterAverage>,
     gradients: Gradients,
+    /// The ranks that train together, if there are several.
+    ranks: Option<Arc<dyn Ranks>>,
 }
 
 impl<P: TrainableParser> Trainer<P> {
@@ -39,7 +43,36 @@ impl<P: TrainableParser> Trainer<P> {
         let average =
             (config.average > 0.0).then(|| ParameterAverage::new(parser.parameters(), config.average));
         let unlabeled_batch = learn.batch;
-        Trainer { config, unlabeled_batch, parser, adam, state, average, gradients: Gradients::default() }
+        Trainer {
+            config,
+            unlabeled_batch,
+            parser,
+            adam,
+            state,
+            average,
+            gradients: Gradients::default(),
+            ranks: None,
+        }
+    }
+
+    /// Trains together with other ranks, which must have the same settings, data and parser.
+    pub fn with_ranks(self, ranks: Option<Arc<dyn Ranks>>) -> Self {
+        let gradients = ranks.clone().map_or_else(Gradients::default, Gradients::over);
+        Trainer { ranks, gradients, ..self }
+    }
+
+    /// Returns whether something is so on any rank.
+    pub(crate) fn is_on_any_rank(&self, is_so: bool) -> bool {
+        self.ranks.as_ref().map_or(is_so, |ranks| any_rank(&**ranks, is_so))
+    }
+
+    /// Returns the shards of this rank.
+    fn shards(&self) -> Shards {
+        let count = self.config.shards;
+        match &self.ranks {
+            Some(ranks) => Shards::of_rank(count, ranks.rank(), ranks.count()),
+            None => Shards::all(count),
+        }
     }
 
     /// Returns the parser.
@@ -86,13 +119,13 @@ impl<P: TrainableParser> Trainer<P> {
             &self.parser,
             labeled.iter().map(|(_, example)| (&example.question, example.program.actions().len())),
             asked.iter().map(|(_, example)| &example.question),
-            (dropout, self.config.shards),
+            (dropout, self.shards()),
         );
 
         // The E-step: what do the unlabeled questions teach?
         let (weight, lessons, cached) = match teacher {
             Some((_, teacher)) if !asked.is_empty() => {
-                let lessons = teacher.lessons(&asked, &mut student);
+                let lessons = self.of_all_ranks(teacher.lessons(&asked, &mut student), &asked, &student);
                 (teacher.weight(step), lessons, teacher.cache_hit_rate())
             }
             _ => (0.0, vec![], None),
@@ -102,6 +135,10 @@ impl<P: TrainableParser> Trainer<P> {
         // The M-step: the gradient of Eq. 1, and an update.
         let programs = weighted(&labeled, &lessons, weight);
         let logs = student.gradient(&programs, &mut self.gradients);
+        let logs = match self.ranks.as_deref() {
+            Some(ranks) => logs_of_all(ranks, &logs),
+            None => logs,
+        };
         let differentiated = Instant::now();
         let gradient = self.adam.step(self.parser.parameters_mut(), &mut self.state, &self.gradients, rate);
         if let Some(average) = &mut self.average {
@@ -120,6 +157,37 @@ impl<P: TrainableParser> Trainer<P> {
         };
         (report, StepTiming::new(&lessons, begin, taught, differentiated))
     }
+
+    /// Returns lessons with those of other ranks in the place of those for questions that this rank does not search for.
+    fn of_all_ranks(
+        &self,
+        lessons: Vec<Lesson>,
+        asked: &[(usize, &UnlabeledExample)],
+        student: &Student<'_>,
+    ) -> Vec<Lesson> {
+        let Some(ranks) = self.ranks.as_deref().filter(|_| student.is_divided()) else {
+            return lessons;
+        };
+        let examples: Vec<&UnlabeledExample> = asked.iter().map(|(_, example)| *example).collect();
+        exchanged(ranks, lessons, |question| student.searches(question), &examples)
+    }
+}
+
+/// Returns the log-probability of each program, which one rank knows and the others take for 0.
+fn logs_of_all(ranks: &dyn Ranks, own: &[f32]) -> Vec<f32> {
+    let bytes: Vec<u8> = own.iter().flat_map(|log| log.to_le_bytes()).collect();
+    let mut all = own.to_vec();
+    for bytes in ranks.gather(&bytes) {
+        let (logs, _) = bytes.as_chunks::<4>();
+        for (log, other) in all.iter_mut().zip(logs) {
+            let other = f32::from_le_bytes(*other);
+            // Zero has two signs.
+            if other != 0.0 {
+                *log = other;
+            }
+        }
+    }
+    all
 }
 
 /// Returns the programs of the batch with the derivatives of Eq. 1 by their log-probabilities: −1/B for a label, and λ/B' times

@@ -4,7 +4,7 @@ use super::*;
 use crate::decoder::TargetProgram;
 use crate::test_worlds::{cities_and_states, tiny_world};
 use crate::{
-    MentionPenalties, Model, ModelConfig, Parser, Scene, Surroundings, TrainableParser, Vocabulary,
+    MentionPenalties, Model, ModelConfig, Parser, Scene, Shards, Surroundings, TrainableParser, Vocabulary,
     WeightedProgram,
 };
 use std::collections::HashSet;
@@ -133,7 +133,7 @@ fn train(model: &mut Model, question: &Question, programs: &[Program]) {
         programs.iter().map(|program| WeightedProgram { question: 0, program, weight: -1.0 }).collect();
     for step in 0..60 {
         let mut gradients = Gradients::default();
-        model.read(&[question], &[1], Random::new(step), 1).gradient(&weighted, &mut gradients);
+        model.read(&[question], &[1], Random::new(step), Shards::all(1)).gradient(&weighted, &mut gradients);
         Adam::default().step(model.parameters_mut(), &mut state, &gradients, 0.01);
     }
 }
@@ -258,7 +258,7 @@ fn penalties_change_what_is_found_but_not_its_probability() {
     let own = model.log_probabilities(&[&question], &[target])[0];
     assert!((found.log_probability - own).abs() < 1e-4, "{} is not {own}", found.log_probability);
     // Training searches without penalties.
-    let mut reading = model.read(&[&question], &[1], Random::new(0), 1);
+    let mut reading = model.read(&[&question], &[1], Random::new(0), Shards::all(1));
     assert_eq!(reading.candidates(0..1, 1)[0][0].program, ignores);
 }
 
@@ -272,7 +272,7 @@ fn variational_dropout_gives_search_and_gradient_the_same_probabilities() {
         let config = ModelConfig { word: 8, hidden: 16, heads: 2, decoder_dropout, ..ModelConfig::default() };
         let words = vocabulary.table(config.word, &FxHashMap::default(), Random::new(1));
         let model = Model::new(config, scene.clone(), words, Random::new(1));
-        let mut reading = model.read(&questions, &[1, 1], Random::new(5), 1);
+        let mut reading = model.read(&questions, &[1, 1], Random::new(5), Shards::all(1));
         let found = reading.candidates(0..2, 16);
         let differ =
             found[0].iter().zip(&found[1]).any(|(left, right)| left.log_probability != right.log_probability);
