@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use support::TestDatabase;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner};
+use xpr_exec::database::{DatabaseError, QueryLimits};
+use xpr_exec::sqlite::{SqliteDatabase, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 
 /// The database of the statements.
@@ -231,7 +232,7 @@ fn damaged_files_are_errors() {
     let mut opened = 0;
     let mut try_it = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        let Ok(database) = Database::open(&path) else { return };
+        let Ok(database) = SqliteDatabase::open(&path) else { return };
         let Ok(schema) = database.schema() else { return };
         let Ok(mut runner) = SqliteRunner::new(&database, schema, QueryLimits::default()) else { return };
         opened += 1;
@@ -328,7 +329,7 @@ fn a_schema_that_never_ends_is_interrupted() {
     bytes[4096 - 5..4096 - 1].copy_from_slice(&7u32.to_be_bytes());
     std::fs::write(test.path(), bytes).unwrap();
     let before = test.fingerprint();
-    let error = Database::open(test.path()).map(|_| ()).unwrap_err();
+    let error = SqliteDatabase::open(test.path()).map(|_| ()).unwrap_err();
     assert!(matches!(error, DatabaseError::Endless { .. }), "{error}");
     assert_eq!(test.fingerprint(), before);
 }
@@ -359,7 +360,7 @@ fn statistics_that_never_end_are_an_error() {
         write_inner_page(&mut bytes, pair[0], pair[1]);
     }
     std::fs::write(test.path(), bytes).unwrap();
-    let error = Database::open(test.path()).map(|_| ()).unwrap_err();
+    let error = SqliteDatabase::open(test.path()).map(|_| ()).unwrap_err();
     assert!(matches!(error, DatabaseError::Endless { .. }), "{error}");
 }
 

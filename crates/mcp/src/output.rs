@@ -4,7 +4,7 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 use xpr_exec::Outcome;
-use xpr_exec::sqlite::AnswerCell;
+use xpr_exec::database::AnswerCell;
 use xpr_lang::sql::{ColumnType, Schema, Table};
 use xpr_learn::Task;
 use xpr_learn::experiment::{Alternative, AnsweredQuestion, json_cell, rows_of};

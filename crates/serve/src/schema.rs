@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use xpr_exec::sqlite::answer_cells;
+use xpr_exec::database::answer_cells;
 use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{ColumnType, Schema, Table};
 use xpr_learn::Task;

@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
+use xpr_exec::database::QueryLimits;
+use xpr_exec::sqlite::{SqliteDatabase, SqliteRunner};
 
 /// A database file in a temporary folder of its own.
 pub(crate) struct TestDatabase {
@@ -36,8 +37,8 @@ impl TestDatabase {
         self.folder.path()
     }
 
-    pub(crate) fn open(&self) -> Database {
-        Database::open(self.path()).unwrap()
+    pub(crate) fn open(&self) -> SqliteDatabase {
+        SqliteDatabase::open(self.path()).unwrap()
     }
 
     pub(crate) fn runner(&self, limits: QueryLimits) -> SqliteRunner {

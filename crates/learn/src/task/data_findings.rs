@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner, answer_rows};
+use xpr_exec::database::{Database, DatabaseError, QueryLimits, answer_rows};
 use xpr_lang::sql::{ColumnId, ColumnType, ForeignKey, Literal, Query, Schema, TableId, quoted};
 use xpr_text::split_identifier;
 
@@ -82,14 +82,14 @@ impl DataFindings {
 /// Examines a database. What takes too long to find out is left open.
 pub(super) struct Examiner<'a> {
     schema: &'a Schema,
-    runner: SqliteRunner,
+    runner: Box<dyn Executor>,
     start: Instant,
 }
 
 impl<'a> Examiner<'a> {
-    pub(super) fn new(database: &Database, schema: &'a Schema) -> Result<Self, DatabaseError> {
+    pub(super) fn new(database: &dyn Database, schema: &'a Schema) -> Result<Self, DatabaseError> {
         let limits = QueryLimits { time: Duration::from_secs(1), ..QueryLimits::interactive() };
-        let runner = SqliteRunner::new(database, schema.clone(), limits)?;
+        let runner = database.runner(schema, limits)?;
         Ok(Examiner { schema, runner, start: Instant::now() })
     }
 

@@ -5,7 +5,7 @@
 
 use super::error::TaskError;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, answer_rows};
+use xpr_exec::database::{self, QueryLimits, answer_rows};
 use xpr_lang::Outcome;
 use xpr_lang::sql::{ColumnId, Literal, Sql, quoted};
 use xpr_run::DataConfig;
@@ -13,15 +13,15 @@ use xpr_run::DataConfig;
 /// Respells the constants of labels.
 pub(super) struct Respeller {
     language: Sql,
-    runner: SqliteRunner,
+    runner: Box<dyn Executor>,
 }
 
 impl Respeller {
     /// Opens the database of the settings.
     pub(super) fn open(config: &DataConfig) -> Result<Self, TaskError> {
-        let database = Database::at(&config.database, &config.folder)?;
+        let database = database::open(&config.database, &config.folder)?;
         let schema = database.schema()?;
-        let runner = SqliteRunner::new(&database, schema.clone(), QueryLimits::interactive())?;
+        let runner = database.runner(&schema, QueryLimits::interactive())?;
         Ok(Respeller { language: Sql::new(schema), runner })
     }
 

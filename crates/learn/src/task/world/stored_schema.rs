@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::Path;
-use xpr_exec::sqlite::ReadSchema;
+use xpr_exec::database::ReadSchema;
 use xpr_lang::sql::{ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};
 use xpr_run::fingerprint;
 

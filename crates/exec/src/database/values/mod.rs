@@ -14,10 +14,8 @@ mod quantities;
 mod spelling;
 mod texts;
 
-use super::database::Database;
-use super::error::DatabaseError;
-use super::guard::Session;
-use super::tables::{ProgressCallback, ReadingProgress};
+use super::{Cell, Database, DatabaseError, ProgressCallback, ReadingProgress};
+use crate::Fault;
 use collection::Collection;
 use quantities::{Quantity, quantities};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -68,6 +66,30 @@ impl Default for ValueLimits {
     fn default() -> Self {
         ValueLimits { values_per_column: 50_000, values: 200_000, longest: 80, numbers_per_column: 1000 }
     }
+}
+
+/// Reads the values of tables, as far as the limits of an engine allow.
+pub trait ValueReader {
+    /// Calls `each_row` with the cells of rows of a table until it returns a fault. A row may come twice.
+    fn rows(
+        &mut self,
+        schema: &Schema,
+        table: TableId,
+        each_row: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), Fault>,
+    ) -> TableReading;
+
+    /// Returns the least and the greatest number of each column of a table that has numbers; none if reading them takes too
+    /// long.
+    fn ranges(&mut self, schema: &Schema, table: TableId) -> Vec<(ColumnId, [f64; 2])>;
+}
+
+/// How much of a table was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableReading {
+    /// Whether all rows were read.
+    pub to_end: bool,
+    /// Whether cells were left out because of their size.
+    pub has_oversized_cells: bool,
 }
 
 /// The kind of a candidate.
@@ -147,19 +169,19 @@ impl ValueIndex {
     /// # Errors
     /// If the database can no longer be opened, or if `progress` stops the reading.
     pub fn read(
-        database: &Database,
+        database: &dyn Database,
         schema: &Schema,
         limits: ValueLimits,
         progress: &mut ProgressCallback<'_>,
     ) -> Result<ValueIndex, DatabaseError> {
-        let session = Session::open(database, schema.tables.iter().map(|table| table.name.as_str()))?;
+        let mut reader = database.value_reader(schema)?;
         let mut collection = Collection::new(limits);
         let total = schema.tables.len();
         for (done, table) in schema.tables.iter().enumerate() {
             if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
-                return Err(DatabaseError::Cancelled { path: database.path().to_owned() });
+                return Err(DatabaseError::Cancelled { database: database.label() });
             }
-            collection.add_table(&session, schema, TableId(done as u32));
+            collection.add_table(&mut *reader, schema, TableId(done as u32));
         }
         Ok(collection.finish())
     }

@@ -136,10 +136,10 @@ pub enum DatabaseError {
         path: PathBuf,
     },
     /// The progress callback stopped the reading.
-    #[error("{path}: reading was stopped")]
+    #[error("{database}: reading was stopped")]
     Cancelled {
-        /// The file.
-        path: PathBuf,
+        /// The database.
+        database: String,
     },
     /// SQLite was used before its memory could be limited.
     #[error(
