@@ -193,6 +193,8 @@ fn text(cell: ValueRef<'_>) -> Result<String, String> {
 /// Returns a declared table and the declared types of its columns, or the reason why it cannot be read.
 fn declared_table(connection: &Connection, name: &str) -> Result<(Table, Vec<String>), String> {
     let mut table = Table {
+        comment: None,
+        namespace: None,
         name: name.to_owned(),
         columns: Vec::new(),
         primary_key: Vec::new(),
@@ -215,7 +217,7 @@ fn declared_table(connection: &Connection, name: &str) -> Result<(Table, Vec<Str
         types.push(text(row.get_ref("type").map_err(failed)?).unwrap_or_else(|shown| shown));
         let name = text(row.get_ref("name").map_err(failed)?)
             .map_err(|shown| format!("the name of its column {shown} is not UTF-8; rename it"))?;
-        table.columns.push(Column { name, ty: ColumnType::Other });
+        table.columns.push(Column { comment: None, name, ty: ColumnType::Other });
     }
     key.sort_unstable();
     table.primary_key = key.into_iter().map(|(_, column)| column).collect();

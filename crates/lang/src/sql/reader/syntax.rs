@@ -1,4 +1,4 @@
-//! The dialect of SQLite for `sqlparser`.
+//! The syntax of the dialects, for `sqlparser`.
 
 use sqlparser::dialect::{Dialect, SQLiteDialect};
 use std::any::TypeId;
@@ -38,6 +38,33 @@ impl Dialect for Sqlite {
     }
 
     fn supports_notnull_operator(&self) -> bool {
+        true
+    }
+}
+
+/// The syntax of PostgreSQL, as far as one `SELECT` needs it. It has a type of its own, so that `sqlparser` does not read the
+/// kinds of strings and operators that a tree cannot represent.
+#[derive(Debug)]
+pub(super) struct Postgres;
+
+impl Dialect for Postgres {
+    fn is_delimited_identifier_start(&self, character: char) -> bool {
+        matches!(character, '`' | '"')
+    }
+
+    fn is_identifier_start(&self, character: char) -> bool {
+        Sqlite.is_identifier_start(character)
+    }
+
+    fn is_identifier_part(&self, character: char) -> bool {
+        Sqlite.is_identifier_part(character)
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_nested_comments(&self) -> bool {
         true
     }
 }
