@@ -133,7 +133,8 @@ impl SqlEnvironment {
         let mut environment = SqlEnvironment::default();
         for (id, table) in (0..).map(TableId).zip(&schema.tables) {
             let symbol = language.symbols.table(id);
-            let item = Item::new(language.table_kind(), phrase(&table.name, table.comment.as_deref()), symbol);
+            let item =
+                Item::new(language.table_kind(), phrase(&table.name, table.comment.as_deref()), symbol);
             environment.add(item, ItemMeaning::Table(id), None);
         }
         for (id, table) in (0..).map(TableId).zip(&schema.tables) {

@@ -326,7 +326,7 @@ fn limit(clause: &ast::LimitClause) -> Result<Option<Limit>, CheckError> {
 }
 
 /// Returns the first clause that SQLite does not have or that is not supported.
-fn unsupported_clause(select: &ast::Select) -> Option<&'static str> {
+pub(super) fn unsupported_clause(select: &ast::Select) -> Option<&'static str> {
     [
         (select.top.is_some(), "TOP"),
         (select.into.is_some(), "SELECT INTO"),
