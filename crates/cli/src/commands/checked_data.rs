@@ -81,6 +81,12 @@ impl CheckedData {
                 schema.schema.table(*table).name
             )
         }));
+        write_notes(index.sampled_tables().iter().map(|table| {
+            format!(
+                "the table {} is large: questions can name the values of a sample of its rows, and the most common ones",
+                schema.schema.table(*table).name
+            )
+        }));
         write_notes(schema.left_out.iter().map(ToString::to_string));
         Ok(CheckedData { database, schema, values, labeled, unlabeled, coverage, vocabulary })
     }

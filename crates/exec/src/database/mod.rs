@@ -50,6 +50,7 @@ pub(crate) use foreign_keys::{TableProfile, infer as infer_foreign_keys};
 pub(crate) use outline::outline;
 
 use crate::Executor;
+use crate::postgres::{PostgresDatabase, is_postgres};
 use crate::sqlite::SqliteDatabase;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -132,12 +133,16 @@ impl dyn Database {
 /// | address | database |
 /// |---|---|
 /// | `sqlite:music.db` | an SQLite file; a path that ends in `.db`, `.sqlite` or `.sqlite3` needs no `sqlite:` |
+/// | `postgres://role@host:port/name` | a database on a PostgreSQL server; what is left out comes from the environment |
 ///
 /// # Errors
 /// If the address is not one of these, or the database cannot be opened.
 pub fn open(address: &str, folder: &Path) -> Result<Box<dyn Database>, DatabaseError> {
     let has_ending = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| address.ends_with(ending));
     let path = address.strip_prefix("sqlite:").or(Some(address).filter(|_| has_ending));
+    if is_postgres(address) {
+        return Ok(Box::new(PostgresDatabase::open(address)?));
+    }
     match path.filter(|path| !path.is_empty()) {
         Some(path) => Ok(Box::new(SqliteDatabase::open(folder.join(path))?)),
         None => Err(DatabaseError::Address { address: address.to_owned() }),

@@ -60,7 +60,7 @@ impl ValueReader for SqliteValues {
             has_oversized_cells = outcome != Err(OVERSIZED);
         }
         self.patience.record(&outcome);
-        TableReading { to_end: outcome.is_ok(), has_oversized_cells }
+        TableReading { to_end: outcome.is_ok(), has_oversized_cells, is_sampled: false }
     }
 
     fn ranges(&mut self, schema: &Schema, id: TableId) -> Vec<(ColumnId, [f64; 2])> {

@@ -10,7 +10,7 @@
 
 use super::check::CheckError;
 use super::reader::parse;
-use super::schema::Schema;
+use super::schema::{Schema, Table, TableId};
 use rustc_hash::FxHashSet;
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, ObjectName, ObjectNamePart, SetExpr, TableFactor, Value,
@@ -44,6 +44,8 @@ pub struct GuardedQuery {
     pub text: String,
     /// Whether there is an `ORDER BY` that orders the rows of the answer.
     pub ordered: bool,
+    /// The tables that it reads, each as often as it is named.
+    pub tables: Vec<TableId>,
     /// Whether it joins the texts of many rows to one, which can be as large as all of them.
     pub joins_texts: bool,
 }
@@ -74,14 +76,18 @@ pub fn guard(text: &str, schema: &Schema, functions: &[&str]) -> Result<GuardedQ
             .flat_map(|table| &table.columns)
             .map(|column| column.name.to_ascii_lowercase())
             .collect(),
+        used_names: Vec::new(),
         sources: 0,
         growth: 1,
+        tables: Vec::new(),
         joins_texts: false,
     };
-    guard.add_defined_names(&query);
     guard.query(&mut query)?;
-    let Guard { joins_texts, .. } = guard;
-    Ok(GuardedQuery { ordered: query.order_by.is_some(), text: query.to_string(), joins_texts })
+    let Guard { names, used_names, tables, joins_texts, .. } = guard;
+    if let Some(unknown) = used_names.iter().find(|name| !names.contains(*name)) {
+        return Err(refused(format!("{unknown}, which is not a column")));
+    }
+    Ok(GuardedQuery { ordered: query.order_by.is_some(), text: query.to_string(), tables, joins_texts })
 }
 
 fn refused(what: impl Into<String>) -> GuardError {
@@ -97,69 +103,15 @@ struct Guard<'s> {
     common_tables: Vec<String>,
     /// Every name that is not that of a table: of columns of the schema, and those that the query defines.
     names: FxHashSet<String>,
+    /// The names of columns in expressions. Any that is not known may call a function.
+    used_names: Vec<String>,
     sources: usize,
     growth: usize,
+    tables: Vec<TableId>,
     joins_texts: bool,
 }
 
 impl Guard<'_> {
-    /// Adds the names that a query defines, at any depth.
-    fn add_defined_names(&mut self, query: &ast::Query) {
-        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
-            self.names.extend(cte.alias.columns.iter().map(|column| column.name.value.to_ascii_lowercase()));
-            self.add_defined_names(&cte.query);
-        }
-        self.add_names_of_body(&query.body);
-    }
-
-    fn add_names_of_body(&mut self, body: &SetExpr) {
-        match body {
-            SetExpr::Query(query) => self.add_defined_names(query),
-            SetExpr::SetOperation { left, right, .. } => {
-                self.add_names_of_body(left);
-                self.add_names_of_body(right);
-            }
-            SetExpr::Select(select) => {
-                for item in &select.projection {
-                    match item {
-                        ast::SelectItem::ExprWithAlias { alias, .. } => {
-                            self.names.insert(alias.value.to_ascii_lowercase());
-                        }
-                        // An output without a name has that of its function.
-                        ast::SelectItem::UnnamedExpr(Expr::Function(function)) => {
-                            if let Some(ObjectNamePart::Identifier(name)) = function.name.0.last()
-                                && self.is_on_list(&name.value)
-                            {
-                                self.names.insert(name.value.to_ascii_lowercase());
-                            }
-                        }
-                        _ => {}
-                    }
-                }
-                for tables in &select.from {
-                    self.add_names_of_source(&tables.relation);
-                    tables.joins.iter().for_each(|join| self.add_names_of_source(&join.relation));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn add_names_of_source(&mut self, source: &TableFactor) {
-        match source {
-            TableFactor::Derived { subquery, alias, .. } => {
-                let columns = alias.iter().flat_map(|alias| &alias.columns);
-                self.names.extend(columns.map(|column| column.name.value.to_ascii_lowercase()));
-                self.add_defined_names(subquery);
-            }
-            TableFactor::NestedJoin { table_with_joins, .. } => {
-                self.add_names_of_source(&table_with_joins.relation);
-                table_with_joins.joins.iter().for_each(|join| self.add_names_of_source(&join.relation));
-            }
-            _ => {}
-        }
-    }
-
     fn is_on_list(&self, function: &str) -> bool {
         self.functions.binary_search(&function.to_ascii_lowercase().as_str()).is_ok()
     }
@@ -241,8 +193,17 @@ impl Guard<'_> {
         }
         for item in &mut select.projection {
             match item {
-                ast::SelectItem::UnnamedExpr(expr) => self.expr(expr)?,
+                ast::SelectItem::UnnamedExpr(expr) => {
+                    // An output without a name has that of its function, which is on the list.
+                    if let Expr::Function(ast::Function { name, .. }) = expr
+                        && let Some(ObjectNamePart::Identifier(name)) = name.0.last()
+                    {
+                        self.define(name);
+                    }
+                    self.expr(expr)?;
+                }
                 ast::SelectItem::ExprWithAlias { expr, alias } => {
+                    self.define(alias);
                     self.expr(expr)?;
                     identifier(alias)?;
                 }
@@ -307,8 +268,10 @@ impl Guard<'_> {
                 sample: None,
                 index_hints,
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-                if !self.is_known_table(name) {
-                    return Err(refused(format!("reading {name}, which is not a table of the schema")));
+                if !self.is_common_table(name) {
+                    let table = self.table(name);
+                    let unknown = || refused(format!("reading {name}, which is not a table of the schema"));
+                    self.tables.push(table.ok_or_else(unknown)?);
                 }
                 object_name(name)?;
                 alias.as_mut().map_or(Ok(()), |alias| self.alias(alias))
@@ -325,23 +288,30 @@ impl Guard<'_> {
         }
     }
 
-    /// Returns whether a name is that of a table of the schema, or of a query in `WITH`.
-    fn is_known_table(&self, name: &ObjectName) -> bool {
+    /// Returns whether a name is that of a query in `WITH`.
+    fn is_common_table(&self, name: &ObjectName) -> bool {
+        let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else { return false };
+        self.common_tables.contains(&name.value.to_ascii_lowercase())
+    }
+
+    /// Returns the table of the schema with a name.
+    fn table(&self, name: &ObjectName) -> Option<TableId> {
         match name.0.as_slice() {
             [ObjectNamePart::Identifier(name)] => {
-                let lower = name.value.to_ascii_lowercase();
-                self.common_tables.contains(&lower)
-                    || self.schema.tables.iter().any(|table| table.name.eq_ignore_ascii_case(&lower))
+                let is_called = |table: &Table| table.name.eq_ignore_ascii_case(&name.value);
+                let index = self.schema.tables.iter().position(is_called)?;
+                Some(TableId(index as u32))
             }
             [ObjectNamePart::Identifier(namespace), ObjectNamePart::Identifier(name)] => {
-                self.schema.find_qualified_table(&namespace.value, &name.value).is_some()
+                self.schema.find_qualified_table(&namespace.value, &name.value)
             }
-            _ => false,
+            _ => None,
         }
     }
 
     fn alias(&mut self, alias: &mut ast::TableAlias) -> Checked {
         for column in &mut alias.columns {
+            self.define(&column.name);
             identifier(&mut column.name)?;
             if column.data_type.is_some() {
                 return Err(refused("types of columns"));
@@ -365,13 +335,11 @@ impl Guard<'_> {
     fn expr(&mut self, expr: &mut Expr) -> Checked {
         match expr {
             Expr::Identifier(name) => {
-                self.known_name(name)?;
+                self.used_names.push(name.value.to_ascii_lowercase());
                 identifier(name)
             }
             Expr::CompoundIdentifier(parts) => {
-                if let Some(name) = parts.last() {
-                    self.known_name(name)?;
-                }
+                self.used_names.extend(parts.last().map(|name| name.value.to_ascii_lowercase()));
                 parts.iter_mut().try_for_each(identifier)
             }
             Expr::Value(constant) => value(&constant.value),
@@ -409,6 +377,11 @@ impl Guard<'_> {
                 self.query(subquery)
             }
             Expr::Exists { subquery, .. } | Expr::Subquery(subquery) => self.query(subquery),
+            Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right } => {
+                self.operator(compare_op, left, right)?;
+                self.expr(left)?;
+                self.expr(right)
+            }
             Expr::Between { expr, low, high, .. } => {
                 [expr, low, high].into_iter().try_for_each(|part| self.expr(part))
             }
@@ -464,12 +437,9 @@ impl Guard<'_> {
         }
     }
 
-    /// Checks that a name is one of a column or one that the query defines: any other may call a function.
-    fn known_name(&self, name: &Ident) -> Checked {
-        match self.names.contains(&name.value.to_ascii_lowercase()) {
-            true => Ok(()),
-            false => Err(refused(format!("{name}, which is not a column"))),
-        }
+    /// Takes note of a name that the query defines.
+    fn define(&mut self, name: &Ident) {
+        self.names.insert(name.value.to_ascii_lowercase());
     }
 
     fn operator(&mut self, op: &BinaryOperator, left: &Expr, right: &Expr) -> Checked {
@@ -659,7 +629,7 @@ fn known_type(ty: &ast::DataType) -> Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::{Column, ColumnType, Dialect, Table};
+    use crate::sql::{Column, ColumnType, Dialect};
 
     fn schema() -> Schema {
         let column = |name: &str| Column { name: name.to_owned(), ty: ColumnType::Text, comment: None };

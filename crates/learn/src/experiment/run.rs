@@ -109,6 +109,7 @@ impl Experiment {
         let ensemble = self
             .e_step()?
             .map(|e_step| Ensemble::new(members, channel.clone(), paraphrases, examples, e_step, learn));
+        self.task().check_unchanged()?;
         let taught = match &ensemble {
             Some(ensemble) if learn.rounds > 1 => self.noisy_channel_with(ensemble),
             _ => channel,

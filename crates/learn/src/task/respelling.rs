@@ -7,7 +7,7 @@ use super::error::TaskError;
 use xpr_exec::Executor;
 use xpr_exec::database::{self, QueryLimits, answer_rows};
 use xpr_lang::Outcome;
-use xpr_lang::sql::{ColumnId, Literal, Sql, quoted};
+use xpr_lang::sql::{ColumnId, Literal, Sql};
 use xpr_run::DataConfig;
 
 /// Respells the constants of labels.
@@ -44,10 +44,10 @@ impl Respeller {
     /// Returns the cell that equals a constant but for blanks and case, if no cell equals it.
     fn cell(&mut self, id: ColumnId, constant: &str) -> Option<String> {
         let schema = self.language.schema();
-        let (table, column) = (quoted(&schema.table(id.table).name), quoted(&schema.column(id).name));
+        let (table, column) = (schema.table_in_sql(id.table), schema.column_in_sql(id));
         let literal = Literal::text(constant);
         let query = format!(
-            "SELECT sum({column} = {literal}), min({column}) FROM {table} WHERE lower(trim({column})) = lower(trim({literal}))"
+            "SELECT sum(CASE WHEN {column} = {literal} THEN 1 ELSE 0 END), min({column}) FROM {table} WHERE lower(trim({column})) = lower(trim({literal}))"
         );
         let Outcome::Value(answer) = self.runner.execute(&query) else { return None };
         let mut rows = answer_rows(&answer)?;

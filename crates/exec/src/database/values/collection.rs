@@ -20,6 +20,7 @@ pub(super) struct Collection {
     incomplete_columns: Vec<ColumnId>,
     ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
+    sampled_tables: Vec<TableId>,
 }
 
 /// The state of one column while its table is read.
@@ -45,6 +46,7 @@ impl Collection {
             incomplete_columns: Vec::new(),
             ranges: Vec::new(),
             tables_with_oversized_cells: Vec::new(),
+            sampled_tables: Vec::new(),
         }
     }
 
@@ -63,10 +65,13 @@ impl Collection {
                 full: false,
             })
             .collect();
-        let TableReading { to_end, has_oversized_cells } =
+        let TableReading { to_end, has_oversized_cells, is_sampled } =
             reader.rows(schema, id, &mut |row| self.add_row(&mut columns, row));
         if has_oversized_cells {
             self.tables_with_oversized_cells.push(id);
+        }
+        if is_sampled {
+            self.sampled_tables.push(id);
         }
         let incomplete = columns.iter().filter(|column| column.full || !to_end);
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
@@ -159,7 +164,14 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, incomplete_columns, ranges, tables_with_oversized_cells, .. } = self;
+        let Collection {
+            numbers,
+            incomplete_columns,
+            ranges,
+            tables_with_oversized_cells,
+            sampled_tables,
+            ..
+        } = self;
         ValueIndex {
             values,
             by_stems,
@@ -167,6 +179,7 @@ impl Collection {
             incomplete_columns,
             ranges,
             tables_with_oversized_cells,
+            sampled_tables,
             known_stems,
             spelling,
         }

@@ -90,6 +90,8 @@ pub struct TableReading {
     pub to_end: bool,
     /// Whether cells were left out because of their size.
     pub has_oversized_cells: bool,
+    /// Whether the rows are a sample of those of the table.
+    pub is_sampled: bool,
 }
 
 /// The kind of a candidate.
@@ -148,6 +150,7 @@ pub struct ValueIndex {
     incomplete_columns: Vec<ColumnId>,
     ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
+    sampled_tables: Vec<TableId>,
     /// The hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
@@ -206,6 +209,11 @@ impl ValueIndex {
     /// cannot read it. The other cells are.
     pub fn tables_with_oversized_cells(&self) -> &[TableId] {
         &self.tables_with_oversized_cells
+    }
+
+    /// Returns the tables that are so large that the index has the values of a sample.
+    pub fn sampled_tables(&self) -> &[TableId] {
+        &self.sampled_tables
     }
 
     /// Returns the number of distinct texts in the index.

@@ -26,7 +26,7 @@ impl Executor for LabelExecutor<'_> {
     fn execute(&mut self, program: &str) -> Outcome {
         let outcome = self.runner.execute(program);
         match outcome {
-            Outcome::RuntimeError(_) => match self.language.parse(program) {
+            Outcome::RuntimeError(_) | Outcome::TypeError(_) => match self.language.parse(program) {
                 Ok(query) => self.runner.execute(&self.language.text(&query)),
                 Err(_) => outcome,
             },

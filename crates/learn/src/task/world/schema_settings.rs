@@ -70,7 +70,7 @@ impl SchemaSettings<'_> {
             }
             tables.push(table);
         }
-        Ok(Schema { dialect: Default::default(), tables })
+        Ok(Schema { tables, dialect: schema.dialect })
     }
 
     /// Returns the phrases that people use.
