@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::TestDatabase;
+use support::{TestDatabase, expand, shortened};
 use xpr_exec::database::{DatabaseError, QueryLimits};
 use xpr_exec::sqlite::{SqliteDatabase, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
@@ -60,43 +60,6 @@ fn hostile_schema() -> TestDatabase {
             .unwrap();
     }
     TestDatabase::new(&script)
-}
-
-/// Expands `{{1000*text}}` to a thousand times `text`, and escapes such as `\n` and `\u{…}` to their characters.
-fn expand(line: &str) -> String {
-    let mut repeated = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (count, after) = after.split_once('*').unwrap();
-        let (text, after) = after.split_once("}}").unwrap();
-        repeated.push_str(before);
-        repeated.push_str(&text.repeat(count.parse().unwrap()));
-        rest = after;
-    }
-    repeated.push_str(rest);
-    let mut text = String::new();
-    let mut characters = repeated.chars();
-    while let Some(c) = characters.next() {
-        match (c, c == '\\') {
-            (_, false) => text.push(c),
-            _ => match characters.next().unwrap() {
-                'n' => text.push('\n'),
-                't' => text.push('\t'),
-                '0' => text.push('\0'),
-                '\\' => text.push('\\'),
-                'u' => {
-                    let code: String = characters.by_ref().skip(1).take_while(|&c| c != '}').collect();
-                    text.push(char::from_u32(u32::from_str_radix(&code, 16).unwrap()).unwrap());
-                }
-                other => panic!("\\{other} in {line}"),
-            },
-        }
-    }
-    text
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(200).collect()
 }
 
 /// Runs one file of statements. Returns their number, and messages for those whose outcome is not the expected one.

@@ -237,6 +237,12 @@ fn hostile_texts_do_not_overflow_the_stack() {
         format!("SELECT area{} FROM state", " + 1".repeat(30_000)),
         format!("SELECT 1{}", " UNION SELECT 1".repeat(1_900)),
         format!("SELECT * FROM state{}", ", state".repeat(2_900)),
+        // These took time that doubles with each level.
+        format!("SELECT CASE {}", "WHEN 0 THEN CASE ".repeat(1_000)),
+        format!("SELECT {}", "CAST(".repeat(90)),
+        format!("SELECT {},{}", "floor(".repeat(90), ")".repeat(90)),
+        format!("SELECT {},{}", "substr(".repeat(90), ")".repeat(90)),
+        format!("SELECT {},", "NOT ".repeat(90)),
         "SELECT a MATCH FROM state".to_owned(),
         "SELECT a REGEXP )".to_owned(),
         "\0".to_owned(),

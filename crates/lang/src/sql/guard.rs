@@ -9,7 +9,7 @@
 //! something that the query defines, and functions are named with the schema `pg_catalog`.
 
 use super::check::CheckError;
-use super::reader::parse;
+use super::reader::{parse, with_enough_stack};
 use super::schema::{Schema, Table, TableId};
 use rustc_hash::FxHashSet;
 use sqlparser::ast::{
@@ -17,6 +17,8 @@ use sqlparser::ast::{
 };
 use thiserror::Error;
 
+/// The depth of queries and expressions. A chain of operators is not deep.
+const MAX_DEPTH: usize = 100;
 /// The tables and queries in all `FROM` lists. Planning and memory grow with them.
 const MAX_SOURCES: usize = 32;
 /// The factor by which a query may make a text longer than those of the cells.
@@ -55,6 +57,10 @@ pub struct GuardedQuery {
 /// # Errors
 /// If it is not such a query, or is too large.
 pub fn guard(text: &str, schema: &Schema, functions: &[&str]) -> Result<GuardedQuery, GuardError> {
+    with_enough_stack(text, || guard_statement(text, schema, functions))
+}
+
+fn guard_statement(text: &str, schema: &Schema, functions: &[&str]) -> Result<GuardedQuery, GuardError> {
     if text.contains('\0') {
         return Err(refused("a NUL character"));
     }
@@ -77,6 +83,7 @@ pub fn guard(text: &str, schema: &Schema, functions: &[&str]) -> Result<GuardedQ
             .map(|column| column.name.to_ascii_lowercase())
             .collect(),
         used_names: Vec::new(),
+        depth: 0,
         sources: 0,
         growth: 1,
         tables: Vec::new(),
@@ -105,6 +112,7 @@ struct Guard<'s> {
     names: FxHashSet<String>,
     /// The names of columns in expressions. Any that is not known may call a function.
     used_names: Vec<String>,
+    depth: usize,
     sources: usize,
     growth: usize,
     tables: Vec<TableId>,
@@ -117,6 +125,21 @@ impl Guard<'_> {
     }
 
     fn query(&mut self, query: &mut ast::Query) -> Checked {
+        self.deeper(|guard| guard.query_unbounded(query))
+    }
+
+    /// Calls `check` one level deeper.
+    fn deeper(&mut self, check: impl FnOnce(&mut Self) -> Checked) -> Checked {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(refused(format!("nesting deeper than {MAX_DEPTH}")));
+        }
+        let checked = check(self);
+        self.depth -= 1;
+        checked
+    }
+
+    fn query_unbounded(&mut self, query: &mut ast::Query) -> Checked {
         let before = self.common_tables.len();
         if let Some(with) = &mut query.with {
             if with.recursive {
@@ -169,6 +192,10 @@ impl Guard<'_> {
     }
 
     fn body(&mut self, body: &mut SetExpr) -> Checked {
+        self.deeper(|guard| guard.body_unbounded(body))
+    }
+
+    fn body_unbounded(&mut self, body: &mut SetExpr) -> Checked {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.query(query),
@@ -227,6 +254,10 @@ impl Guard<'_> {
     }
 
     fn joined(&mut self, tables: &mut ast::TableWithJoins) -> Checked {
+        self.deeper(|guard| guard.joined_unbounded(tables))
+    }
+
+    fn joined_unbounded(&mut self, tables: &mut ast::TableWithJoins) -> Checked {
         self.source(&mut tables.relation)?;
         for join in &mut tables.joins {
             self.source(&mut join.relation)?;
@@ -331,8 +362,22 @@ impl Guard<'_> {
         exprs.iter_mut().try_for_each(|expr| self.expr(expr))
     }
 
-    /// Checks an expression; one match over all kinds that are harmless.
+    /// Checks an expression.
     fn expr(&mut self, expr: &mut Expr) -> Checked {
+        self.deeper(|guard| {
+            // A chain such as `a OR b OR c` nests to the left, and may be long.
+            let mut left_most = expr;
+            while let Expr::BinaryOp { left, op, right } = left_most {
+                guard.operator(op, left, right)?;
+                guard.expr(right)?;
+                left_most = left;
+            }
+            guard.expr_unbounded(left_most)
+        })
+    }
+
+    /// Checks an expression without counting it; one match over all kinds that are harmless.
+    fn expr_unbounded(&mut self, expr: &mut Expr) -> Checked {
         match expr {
             Expr::Identifier(name) => {
                 self.used_names.push(name.value.to_ascii_lowercase());
@@ -360,11 +405,6 @@ impl Guard<'_> {
             | Expr::IsFalse(inner)
             | Expr::IsNotFalse(inner) => self.expr(inner),
             Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
-                self.expr(left)?;
-                self.expr(right)
-            }
-            Expr::BinaryOp { left, op, right } => {
-                self.operator(op, left, right)?;
                 self.expr(left)?;
                 self.expr(right)
             }

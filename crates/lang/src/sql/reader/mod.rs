@@ -33,6 +33,8 @@ const MAX_LENGTH: usize = 1 << 16;
 const MAX_TOKENS: usize = 6_000;
 /// The depth limit of queries and expressions.
 const MAX_DEPTH: u32 = 100;
+/// The depth limit of expressions that `sqlparser` may read twice.
+const MAX_AMBIGUOUS_DEPTH: usize = 8;
 /// The limit on expressions and sources of a tree, which common table expressions can multiply.
 const MAX_NODES: u32 = 20_000;
 
@@ -46,8 +48,25 @@ pub enum Quotes {
     AlwaysText,
 }
 
+/// Opening parentheses that the stack of any thread is large enough for, however they are nested.
+const SHALLOW: usize = 20;
+/// The bytes of stack for more of them. `sqlparser` allows [`MAX_DEPTH`], and uses some ten kilobytes for each.
+const DEEP_STACK: usize = 32 << 20;
+
+/// Calls `read` with enough stack for a text.
+pub(super) fn with_enough_stack<T>(text: &str, read: impl FnOnce() -> T) -> T {
+    match text.matches('(').nth(SHALLOW) {
+        Some(_) => stacker::grow(DEEP_STACK, read),
+        None => read(),
+    }
+}
+
 /// Reads one `SELECT` statement.
 pub(super) fn read(text: &str, schema: &Schema, quotes: Quotes) -> Result<Query, CheckError> {
+    with_enough_stack(text, || read_statement(text, schema, quotes))
+}
+
+fn read_statement(text: &str, schema: &Schema, quotes: Quotes) -> Result<Query, CheckError> {
     let statement = parse(text, schema.dialect)?;
     let ast::Statement::Query(query) = statement else { return Err(CheckError::NotOneSelect) };
     let mut reader = QueryReader { schema, quotes, common_tables: vec![], depth: 0, nodes: 0 };
@@ -70,6 +89,9 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ast::Statement, Chec
     let spaces = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
     if tokens.len() - tokens.iter().filter(spaces).count() > MAX_TOKENS {
         return Err(not_supported(format!("a query of more than {MAX_TOKENS} tokens")));
+    }
+    if syntax::ambiguous_depth(&tokens) > MAX_AMBIGUOUS_DEPTH {
+        return Err(too_deep());
     }
     let mut statements =
         parser.with_tokens_with_locations(tokens).parse_statements().map_err(|error| match error {
