@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits};
+use xpr_exec::database::{QueryLimits, ValueIndex, ValueLimits};
+use xpr_exec::sqlite::{SqliteDatabase, SqliteRunner};
 
 /// How many rows a query may read of a file that was damaged on purpose: enough to see the damage.
 const STEPS: u64 = 100_000;
@@ -19,14 +20,14 @@ fuzz_target!(|bytes: &[u8]| {
     let folder = FOLDER.get_or_init(support::folder).path();
     let path = folder.join("music.db");
     fs::write(&path, bytes).expect("the file can be written");
-    if let Ok(database) = Database::open(&path) {
+    if let Ok(database) = SqliteDatabase::open(&path) {
         read(&database);
     }
     assert_eq!(fs::read(&path).expect("it is still there"), bytes);
     assert_eq!(fs::read_dir(folder).expect("the folder can be read").count(), 1, "a file appeared");
 });
 
-fn read(database: &Database) {
+fn read(database: &SqliteDatabase) {
     let Ok(schema) = database.schema() else { return };
     let values =
         ValueIndex::read(database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));

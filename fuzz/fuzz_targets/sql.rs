@@ -3,17 +3,25 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use xpr_lang::sql::{Column, ColumnType, Schema, Sql, SqlEnvironment, SuggestedValue, Table, check};
+use xpr_lang::sql::{Column, ColumnType, Dialect, Schema, Sql, SqlEnvironment, SuggestedValue, Table, check};
 use xpr_lang::{Environment, Language, Program};
 
 fn language() -> Sql {
     use ColumnType::{Boolean, Number, Other, Text, Time};
     let table = |name: &str, columns: &[(&str, ColumnType)]| {
-        let column = |(name, ty): &(&str, ColumnType)| Column { name: (*name).to_owned(), ty: *ty };
+        let column = |(name, ty): &(&str, ColumnType)| Column { name: (*name).to_owned(), ty: *ty, comment: None };
         let columns = columns.iter().map(column).collect();
-        Table { name: name.to_owned(), columns, primary_key: vec![0], foreign_keys: vec![] }
+        Table {
+            name: name.to_owned(),
+            namespace: None,
+            comment: None,
+            columns,
+            primary_key: vec![0],
+            foreign_keys: vec![],
+        }
     };
     Sql::new(Schema {
+        dialect: Dialect::Sqlite,
         tables: vec![
             table("state", &[("name", Text), ("area", Number), ("founded", Time), ("c1", Other)]),
             table("t1", &[("order", Number), ("odd \"name\"", Text), ("Boolean", Boolean)]),

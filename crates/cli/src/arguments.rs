@@ -976,8 +976,8 @@ pub(crate) enum SplitName {
 /// A database and a log of questions about it.
 #[derive(Debug, Args)]
 pub(crate) struct DatabaseFiles {
-    /// Database: a file that ends in `.db` or `.sqlite`, or `sqlite:` and a path. It is opened read-only.
-    #[arg(long, value_name = "sqlite:FILE")]
+    /// Database: `sqlite:FILE`, or `postgres://ROLE@HOST/NAME`. It is only read.
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) db: String,
     /// Questions without SQL: one per line, or in the formats of `--labeled`.
     #[arg(long, value_name = "FILE")]
@@ -1189,8 +1189,8 @@ pub(crate) struct BenchExecArguments {
         required_unless_present = "db"
     )]
     pub(crate) data: Option<PathBuf>,
-    /// Your own database instead: `sqlite:` and a path.
-    #[arg(long, value_name = "sqlite:FILE", requires = "labeled", conflicts_with = "world")]
+    /// Your own database instead: `sqlite:FILE`, or `postgres://ROLE@HOST/NAME`.
+    #[arg(long, value_name = "ADDRESS", requires = "labeled", conflicts_with = "world")]
     pub(crate) db: Option<String>,
     /// Questions with their SQL; the queries are run.
     #[arg(long, value_name = "FILE", requires = "db")]

@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use xpr_data::{Embeddings, labeled, unlabeled};
-use xpr_exec::sqlite::Database;
+use xpr_exec::sqlite::SqliteDatabase;
 use xpr_learn::task::StoredSchema;
 use xpr_learn::{Experiment, Observer, TrainedRun};
 use xpr_parser::Parser;
@@ -196,7 +196,7 @@ fn trained_runs_are_opened_or_refused() {
         fs::write(&path, original).unwrap();
     }
     let schema = folder.path().join("xpr-schema.json");
-    let read = Database::open(folder.path().join("music.db"))
+    let read = SqliteDatabase::open(folder.path().join("music.db"))
         .unwrap()
         .read_schema(&mut |_| ControlFlow::Continue(()));
     with_damage(StoredSchema::new(&read.unwrap()).to_json().unwrap(), 60, |bytes| {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::{Overnight, OvernightPart, SplitBy, Text2Sql, labeled};
-use xpr_exec::sqlite::Database;
+use xpr_exec::sqlite::SqliteDatabase;
 use xpr_exec::{KnowledgeBaseEnvironment, SymbolPhrase, overnight};
 use xpr_lang::lambda_dcs::LambdaDcs;
 use xpr_lang::sql::Sql;
@@ -24,7 +24,7 @@ fn data() -> PathBuf {
 
 /// Explains queries about a database, and whatever differs from them in one place. Returns the number of queries and of sentences.
 fn explain(database: &Path, queries: impl IntoIterator<Item = String>) -> (usize, usize) {
-    let language = Sql::new(Database::open(database).unwrap().schema().unwrap());
+    let language = Sql::new(SqliteDatabase::open(database).unwrap().schema().unwrap());
     let mut explanations = Explanations::default();
     let mut count = 0;
     for text in queries {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use xpr_data::{Example, SplitBy, Text2Sql, labeled};
-use xpr_exec::sqlite::Database;
+use xpr_exec::sqlite::SqliteDatabase;
 use xpr_lang::sql::{Query, Sql};
 use xpr_lang::{Action, Derivation, ItemPosition, Program, completion};
 use xpr_learn::Task;
@@ -231,7 +231,7 @@ fn no_candidate_is_nonsense() {
     let (mut found, mut candidates, mut searched) = (Found::new(), 0, 0);
     let mut numbers = Numbers(1);
     for (database, examples) in &databases {
-        let schema = Database::open(database).unwrap().schema().unwrap();
+        let schema = SqliteDatabase::open(database).unwrap().schema().unwrap();
         let language = Sql::new(schema.clone());
         // Half of the pairs are labels: the others are asked as new questions are.
         let labels: Vec<Example> = examples.iter().step_by(2).cloned().collect();

@@ -7,14 +7,15 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::labeled::{self, LabeledQuestion};
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, ValueIndex, ValueLimits};
+use xpr_exec::database::{QueryLimits, ValueIndex, ValueLimits};
+use xpr_exec::sqlite::{SqliteDatabase, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{Literal, Schema, Sql};
 use xpr_learn::task::Surveyor;
 
 struct LoadedDemo {
     folder: tempfile::TempDir,
-    database: Database,
+    database: SqliteDatabase,
     schema: Schema,
     values: ValueIndex,
     train: Vec<LabeledQuestion>,
@@ -25,7 +26,7 @@ impl LoadedDemo {
     fn new() -> LoadedDemo {
         let folder = tempfile::tempdir().unwrap();
         assert!(!xpr_demo::write(folder.path()).unwrap());
-        let database = Database::open(folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
+        let database = SqliteDatabase::open(folder.path().join(xpr_demo::DATABASE_FILE)).unwrap();
         let schema = database.schema().unwrap();
         let values =
             ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()));

@@ -8,7 +8,8 @@
 //! - [`KnowledgeBase`] is a set of triples, read from a file or built. [`Runner`] executes lambda-DCS programs on it
 //!   exactly as SEMPRE's Overnight world does, including corner cases and printed forms.
 //! - [`overnight`] builds the eight worlds of the Overnight benchmark from their rules.
-//! - [`sqlite`] reads databases: the schema, the values that a question may mention, and the answers of queries.
+//! - [`database`] reads databases: the schema, the values that a question may mention, and the answers of queries. An engine
+//!   is a module of its own, such as [`sqlite`] and [`postgres`].
 //! - [`CachingExecutor`] caches the outcomes of any executor.
 //!
 //! To run programs of your own language or on your own data, implement [`Executor`]; its documentation has an example.
@@ -33,9 +34,11 @@
 //! ```
 
 mod caching;
+pub mod database;
 mod executor;
 mod knowledge_base;
 pub mod overnight;
+pub mod postgres;
 pub mod sqlite;
 mod value;
 

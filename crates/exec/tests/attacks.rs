@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::TestDatabase;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner};
+use support::{TestDatabase, expand, shortened};
+use xpr_exec::database::{DatabaseError, QueryLimits};
+use xpr_exec::sqlite::{SqliteDatabase, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 
 /// The database of the statements.
@@ -59,43 +60,6 @@ fn hostile_schema() -> TestDatabase {
             .unwrap();
     }
     TestDatabase::new(&script)
-}
-
-/// Expands `{{1000*text}}` to a thousand times `text`, and escapes such as `\n` and `\u{…}` to their characters.
-fn expand(line: &str) -> String {
-    let mut repeated = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (count, after) = after.split_once('*').unwrap();
-        let (text, after) = after.split_once("}}").unwrap();
-        repeated.push_str(before);
-        repeated.push_str(&text.repeat(count.parse().unwrap()));
-        rest = after;
-    }
-    repeated.push_str(rest);
-    let mut text = String::new();
-    let mut characters = repeated.chars();
-    while let Some(c) = characters.next() {
-        match (c, c == '\\') {
-            (_, false) => text.push(c),
-            _ => match characters.next().unwrap() {
-                'n' => text.push('\n'),
-                't' => text.push('\t'),
-                '0' => text.push('\0'),
-                '\\' => text.push('\\'),
-                'u' => {
-                    let code: String = characters.by_ref().skip(1).take_while(|&c| c != '}').collect();
-                    text.push(char::from_u32(u32::from_str_radix(&code, 16).unwrap()).unwrap());
-                }
-                other => panic!("\\{other} in {line}"),
-            },
-        }
-    }
-    text
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(200).collect()
 }
 
 /// Runs one file of statements. Returns their number, and messages for those whose outcome is not the expected one.
@@ -231,7 +195,7 @@ fn damaged_files_are_errors() {
     let mut opened = 0;
     let mut try_it = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        let Ok(database) = Database::open(&path) else { return };
+        let Ok(database) = SqliteDatabase::open(&path) else { return };
         let Ok(schema) = database.schema() else { return };
         let Ok(mut runner) = SqliteRunner::new(&database, schema, QueryLimits::default()) else { return };
         opened += 1;
@@ -328,7 +292,7 @@ fn a_schema_that_never_ends_is_interrupted() {
     bytes[4096 - 5..4096 - 1].copy_from_slice(&7u32.to_be_bytes());
     std::fs::write(test.path(), bytes).unwrap();
     let before = test.fingerprint();
-    let error = Database::open(test.path()).map(|_| ()).unwrap_err();
+    let error = SqliteDatabase::open(test.path()).map(|_| ()).unwrap_err();
     assert!(matches!(error, DatabaseError::Endless { .. }), "{error}");
     assert_eq!(test.fingerprint(), before);
 }
@@ -359,7 +323,7 @@ fn statistics_that_never_end_are_an_error() {
         write_inner_page(&mut bytes, pair[0], pair[1]);
     }
     std::fs::write(test.path(), bytes).unwrap();
-    let error = Database::open(test.path()).map(|_| ()).unwrap_err();
+    let error = SqliteDatabase::open(test.path()).map(|_| ()).unwrap_err();
     assert!(matches!(error, DatabaseError::Endless { .. }), "{error}");
 }
 

@@ -8,7 +8,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use support::TestDatabase;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SnapshotKind, SqliteRunner};
+use xpr_exec::database::{DatabaseError, QueryLimits};
+use xpr_exec::sqlite::{SnapshotKind, SqliteDatabase, SqliteRunner};
 use xpr_exec::{Executor, Outcome};
 
 /// Names the database for the process of [`writer`].
@@ -93,7 +94,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn runner(database: &Database) -> SqliteRunner {
+fn runner(database: &SqliteDatabase) -> SqliteRunner {
     SqliteRunner::new(database, database.schema().unwrap(), QueryLimits::interactive()).unwrap()
 }
 
@@ -103,7 +104,7 @@ fn all_queries_of_a_command_see_one_state_beside_a_writer() {
         let test = accounts(mode);
         let writer = Writer::start(&test.path());
         for _ in 0..20 {
-            let database = match Database::open(test.path()) {
+            let database = match SqliteDatabase::open(test.path()) {
                 Ok(database) => database,
                 // A writer that never pauses may keep a reader of a database without a log away.
                 Err(DatabaseError::Busy { .. }) if mode == "delete" => continue,
@@ -220,7 +221,7 @@ fn any_log_beside_a_database_is_read_or_refused_without_a_trace() {
             }
         }
         let before = test.fingerprint();
-        let outcome = Database::open(test.path()).map(|database| {
+        let outcome = SqliteDatabase::open(test.path()).map(|database| {
             let outcome = runner(&database).execute("SELECT count(*) FROM account");
             (outcome, database)
         });

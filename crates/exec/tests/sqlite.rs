@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use support::{TestDatabase, data_folder};
-use xpr_exec::sqlite::{Database, DatabaseError, QueryFacts, QueryLimits, SqliteRunner};
+use xpr_exec::database::{DatabaseError, QueryLimits};
+use xpr_exec::sqlite::{QueryFacts, SqliteDatabase, SqliteRunner};
 use xpr_exec::{Executor, Fault, Outcome};
 use xpr_lang::sql::{ColumnType, Schema};
 
@@ -198,7 +199,7 @@ fn keys_are_inferred_where_none_are_declared() {
 #[test]
 #[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
 fn the_keys_of_geoquery_are_inferred() {
-    let database = Database::open(data_folder("geography").join("geography.sqlite")).unwrap();
+    let database = SqliteDatabase::open(data_folder("geography").join("geography.sqlite")).unwrap();
     assert_eq!(database.name(), "geography");
     let schema = database.schema().unwrap();
     assert_eq!(schema.tables.len(), 7);
@@ -262,21 +263,24 @@ fn files_that_are_not_databases_are_errors() {
         std::fs::write(&path, contents).unwrap();
         path
     };
-    let missing = Database::open(folder.path().join("none.db")).unwrap_err();
+    let missing = SqliteDatabase::open(folder.path().join("none.db")).unwrap_err();
     assert!(matches!(missing, DatabaseError::Missing { .. }));
     assert!(missing.to_string().ends_with("none.db: there is no such file; check the path"), "{missing}");
-    assert!(matches!(Database::open(folder.path()), Err(DatabaseError::Directory { .. })));
-    assert!(matches!(Database::open(file("empty", b"")), Err(DatabaseError::NoTables { .. })));
+    assert!(matches!(SqliteDatabase::open(folder.path()), Err(DatabaseError::Directory { .. })));
+    assert!(matches!(SqliteDatabase::open(file("empty", b"")), Err(DatabaseError::NoTables { .. })));
     assert!(matches!(
-        Database::open(file("short", b"SQLite format 3\0")),
+        SqliteDatabase::open(file("short", b"SQLite format 3\0")),
         Err(DatabaseError::NotADatabase { .. })
     ));
-    assert!(matches!(Database::open(file("garbage", &[7; 5000])), Err(DatabaseError::NotADatabase { .. })));
-    assert!(matches!(Database::open("/dev/null"), Err(DatabaseError::NotAFile { .. })));
+    assert!(matches!(
+        SqliteDatabase::open(file("garbage", &[7; 5000])),
+        Err(DatabaseError::NotADatabase { .. })
+    ));
+    assert!(matches!(SqliteDatabase::open("/dev/null"), Err(DatabaseError::NotAFile { .. })));
     let no_tables = TestDatabase::new("CREATE TABLE t (a); DROP TABLE t;");
     assert!(matches!(no_tables.open().schema(), Err(DatabaseError::NoTables { .. })));
     // A path that looks like a URI is a path.
-    assert!(matches!(Database::open("file::memory:?mode=rwc"), Err(DatabaseError::Missing { .. })));
+    assert!(matches!(SqliteDatabase::open("file::memory:?mode=rwc"), Err(DatabaseError::Missing { .. })));
     assert!(!std::path::Path::new(":memory:").exists());
 }
 
@@ -288,7 +292,7 @@ fn paths_with_special_characters_are_opened() {
     {
         let path = test.folder().join(file);
         std::fs::copy(test.path(), &path).unwrap();
-        let database = Database::open(&path).unwrap();
+        let database = SqliteDatabase::open(&path).unwrap();
         assert_eq!(database.schema().unwrap().tables.len(), 2, "{file}");
         assert_eq!(database.name(), name);
         std::fs::remove_file(path).unwrap();
@@ -318,7 +322,7 @@ fn a_write_ahead_log_is_not_created_and_not_ignored() {
 fn runners_can_be_sent_to_threads() {
     fn assert_send<T: Send>() {}
     assert_send::<SqliteRunner>();
-    assert_send::<Database>();
+    assert_send::<SqliteDatabase>();
 }
 
 proptest! {

@@ -6,7 +6,7 @@ mod support;
 
 use support::TestDatabase;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::QueryLimits;
+use xpr_exec::database::QueryLimits;
 
 const WORLD: &str = "
     CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT);

@@ -7,10 +7,11 @@ use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use support::{TestDatabase, data_folder};
-use xpr_exec::sqlite::{Database, DatabaseError, ValueCandidate, ValueIndex, ValueLimits};
+use xpr_exec::database::{DatabaseError, ValueCandidate, ValueIndex, ValueLimits};
+use xpr_exec::sqlite::SqliteDatabase;
 use xpr_lang::sql::{ColumnType, Schema, TableId};
 
-fn index(database: &Database, limits: ValueLimits) -> (Schema, ValueIndex) {
+fn index(database: &SqliteDatabase, limits: ValueLimits) -> (Schema, ValueIndex) {
     let schema = database.schema().unwrap();
     let index = ValueIndex::read(database, &schema, limits, &mut |_| ControlFlow::Continue(())).unwrap();
     (schema, index)
@@ -209,7 +210,7 @@ fn an_index_stays_within_its_limits() {
 #[test]
 #[ignore = "needs XPR_DATA, see CONTRIBUTING.md"]
 fn questions_of_geoquery_find_their_values() {
-    let database = Database::open(data_folder("geography").join("geography.sqlite")).unwrap();
+    let database = SqliteDatabase::open(data_folder("geography").join("geography.sqlite")).unwrap();
     let (schema, index) = index(&database, ValueLimits::default());
     let best = |question: &str| line(&schema, &index.candidates(question)[0]);
     assert_eq!(
@@ -245,7 +246,7 @@ proptest! {
         for candidate in candidates {
             let (start, end) = candidate.span;
             prop_assert!(start < end && end <= words.len(), "{:?}", candidate);
-            if candidate.quality <= xpr_exec::sqlite::MatchQuality::Case && candidate.number.is_none() {
+            if candidate.quality <= xpr_exec::database::MatchQuality::Case && candidate.number.is_none() {
                 let value = xpr_text::tokenize(&candidate.text);
                 prop_assert_eq!(&words[start..end], &value[..], "{:?}", candidate);
             }

@@ -48,10 +48,17 @@ fn schema(json: &serde_json::Value) -> Result<Schema, Box<dyn std::error::Error>
                 Some("boolean") => ColumnType::Boolean,
                 _ => ColumnType::Other,
             };
-            Column { name: name.clone(), ty }
+            Column { comment: None, name: name.clone(), ty }
         });
         let columns = columns.collect();
-        schema.tables.push(Table { name: name.clone(), columns, primary_key: vec![], foreign_keys: vec![] });
+        schema.tables.push(Table {
+            comment: None,
+            namespace: None,
+            name: name.clone(),
+            columns,
+            primary_key: vec![],
+            foreign_keys: vec![],
+        });
     }
     Ok(schema)
 }

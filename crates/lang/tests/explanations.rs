@@ -26,8 +26,14 @@ const FILMS: &[(&str, &str)] = &[
 fn schema(tables: &[(&str, &str)]) -> Schema {
     let id = |name: &str| TableId(tables.iter().position(|(table, _)| *table == name).unwrap() as u32);
     let table = |(name, columns): &(&str, &str)| {
-        let mut table =
-            Table { name: (*name).to_owned(), columns: vec![], primary_key: vec![0], foreign_keys: vec![] };
+        let mut table = Table {
+            comment: None,
+            namespace: None,
+            name: (*name).to_owned(),
+            columns: vec![],
+            primary_key: vec![0],
+            foreign_keys: vec![],
+        };
         for (index, column) in columns.split(", ").enumerate() {
             let (column, to) =
                 column.split_once('>').map_or((column, None), |(column, to)| (column, Some(to)));
@@ -37,7 +43,7 @@ fn schema(tables: &[(&str, &str)]) -> Schema {
                 "number" => ColumnType::Number,
                 _ => ColumnType::Time,
             };
-            table.columns.push(Column { name: name.to_owned(), ty });
+            table.columns.push(Column { comment: None, name: name.to_owned(), ty });
             if let Some(to) = to {
                 let to = vec![ColumnId { table: id(to), column: 0 }];
                 table.foreign_keys.push(ForeignKey { columns: vec![index as u32], to, confidence: 1.0 });
@@ -45,7 +51,7 @@ fn schema(tables: &[(&str, &str)]) -> Schema {
         }
         table
     };
-    Schema { tables: tables.iter().map(table).collect() }
+    Schema { dialect: Default::default(), tables: tables.iter().map(table).collect() }
 }
 
 /// Queries with their explanations, each checked by hand.

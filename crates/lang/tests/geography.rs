@@ -23,7 +23,14 @@ fn schema(csv: &str) -> Schema {
         }
         if schema.tables.last().is_none_or(|last| last.name != table) {
             let name = table.to_owned();
-            schema.tables.push(Table { name, columns: vec![], primary_key: vec![], foreign_keys: vec![] });
+            schema.tables.push(Table {
+                comment: None,
+                namespace: None,
+                name,
+                columns: vec![],
+                primary_key: vec![],
+                foreign_keys: vec![],
+            });
         }
         let table = schema.tables.last_mut().unwrap();
         if primary == "y" {
@@ -31,7 +38,7 @@ fn schema(csv: &str) -> Schema {
         }
         let number = ty.starts_with("int") || ty == "double";
         let ty = if number { ColumnType::Number } else { ColumnType::Text };
-        table.columns.push(Column { name: column.to_owned(), ty });
+        table.columns.push(Column { comment: None, name: column.to_owned(), ty });
     }
     schema
 }

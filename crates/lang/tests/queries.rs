@@ -30,10 +30,12 @@ fn parse(file: &str) -> (Schema, Vec<&str>) {
                 "other" => ColumnType::Other,
                 unknown => panic!("{unknown} is not a type"),
             };
-            Column { name: name.trim_matches('"').to_owned(), ty }
+            Column { comment: None, name: name.trim_matches('"').to_owned(), ty }
         };
         let columns = columns.split(',').map(column).collect();
         schema.tables.push(Table {
+            comment: None,
+            namespace: None,
             name: name.to_owned(),
             columns,
             primary_key: vec![],

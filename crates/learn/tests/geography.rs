@@ -4,7 +4,8 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use xpr_data::{LabeledQuestion, Split, SplitBy, Text2Sql};
-use xpr_exec::sqlite::{Database, ValueIndex, ValueLimits};
+use xpr_exec::database::{ValueIndex, ValueLimits};
+use xpr_exec::sqlite::SqliteDatabase;
 use xpr_lang::sql::Sql;
 use xpr_learn::task::{Coverage, Stage, Surveyor};
 
@@ -16,7 +17,7 @@ fn gold_queries_survive_and_their_constants_are_found() {
     // A relative path is relative to the workspace, and not to the crate's folder, in which tests run.
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
     let dataset = Text2Sql::open(&folder, Some("geography")).unwrap();
-    let database = Database::open(dataset.database().unwrap()).unwrap();
+    let database = SqliteDatabase::open(dataset.database().unwrap()).unwrap();
     let schema = database.schema().unwrap();
     let index =
         ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))

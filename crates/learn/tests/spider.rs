@@ -5,7 +5,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use xpr_data::{Example, LabeledQuestion, labeled};
-use xpr_exec::sqlite::{Database, ValueIndex, ValueLimits};
+use xpr_exec::database::{ValueIndex, ValueLimits};
+use xpr_exec::sqlite::SqliteDatabase;
 use xpr_lang::Outcome;
 use xpr_lang::sql::Sql;
 use xpr_learn::Task;
@@ -24,7 +25,7 @@ fn databases() -> Vec<PathBuf> {
 
 /// Returns the questions whose labeled query fails, as `xpr data check` finds them.
 fn failures_of_check(file: &Path, pairs: &[LabeledQuestion]) -> Vec<String> {
-    let database = Database::open(file).unwrap();
+    let database = SqliteDatabase::open(file).unwrap();
     let schema = database.schema().unwrap();
     let index =
         ValueIndex::read(&database, &schema, ValueLimits::default(), &mut |_| ControlFlow::Continue(()))

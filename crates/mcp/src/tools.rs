@@ -37,7 +37,7 @@ impl AskParameters {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunParameters {
-    /// A SELECT statement in SQLite's SQL.
+    /// A SELECT statement in the SQL of the database.
     pub sql: String,
     /// The largest number of rows to return; 50 if not given, and at most 1000.
     #[serde(default)]

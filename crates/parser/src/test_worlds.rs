@@ -11,12 +11,14 @@ pub(crate) fn cities_and_states() -> Sql {
 /// SQL about tables that have one column, `name`.
 pub(crate) fn tables_with_names(tables: &[&str]) -> Sql {
     let table = |name: &&str| Table {
+        comment: None,
+        namespace: None,
         name: (*name).to_owned(),
-        columns: vec![Column { name: "name".into(), ty: ColumnType::Text }],
+        columns: vec![Column { comment: None, name: "name".into(), ty: ColumnType::Text }],
         primary_key: vec![],
         foreign_keys: vec![],
     };
-    Sql::new(Schema { tables: tables.iter().map(table).collect() })
+    Sql::new(Schema { dialect: Default::default(), tables: tables.iter().map(table).collect() })
 }
 
 /// The items of a tiny language.

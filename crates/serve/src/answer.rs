@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use xpr_exec::Outcome;
-use xpr_exec::sqlite::AnswerCell;
+use xpr_exec::database::AnswerCell;
 use xpr_learn::experiment::{Alternative, AnsweredQuestion, json_cell, rows_of};
 use xpr_log::{NewQuestion, ShownAnswer};
 use xpr_run::fingerprint;

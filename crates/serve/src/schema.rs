@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use xpr_exec::sqlite::answer_cells;
+use xpr_exec::database::answer_cells;
 use xpr_exec::{Executor, Outcome};
-use xpr_lang::sql::{ColumnType, Schema, Table};
+use xpr_lang::sql::{ColumnId, ColumnType, Schema, Table, TableId};
 use xpr_learn::Task;
 
 /// The number of example values of a column.
@@ -64,11 +64,11 @@ impl SchemaView {
             };
         };
         let mut executor = task.executor().ok();
-        let mut table = |table: &Table| {
+        let mut table = |(id, table): (TableId, &Table)| {
             let column = |index: usize| {
                 let column = &table.columns[index];
-                let examples =
-                    executor.as_mut().map(|executor| examples(executor, &table.name, &column.name));
+                let id = ColumnId { table: id, column: index as u32 };
+                let examples = executor.as_mut().map(|executor| examples(executor, schema, id));
                 ColumnView {
                     name: column.name.clone(),
                     kind: kind(column.ty),
@@ -79,7 +79,7 @@ impl SchemaView {
             };
             TableView { name: table.name.clone(), columns: (0..table.columns.len()).map(column).collect() }
         };
-        let tables = schema.tables.iter().map(&mut table).collect();
+        let tables = (0..).map(TableId).zip(&schema.tables).map(&mut table).collect();
         SchemaView { run: run.to_owned(), tables, names: vec![] }
     }
 }
@@ -104,9 +104,8 @@ fn references(schema: &Schema, table: &Table, column: u32) -> Option<String> {
 }
 
 /// Returns some values of a column.
-fn examples(executor: &mut dyn Executor, table: &str, column: &str) -> Vec<String> {
-    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-    let (table, column) = (quoted(table), quoted(column));
+fn examples(executor: &mut dyn Executor, schema: &Schema, id: ColumnId) -> Vec<String> {
+    let (table, column) = (schema.table_in_sql(id.table), schema.column_in_sql(id));
     let query = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {EXAMPLES}");
     let Outcome::Value(answer) = executor.execute(&query) else { return vec![] };
     let rows = answer_cells(&answer).unwrap_or_default();

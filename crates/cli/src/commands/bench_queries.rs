@@ -9,9 +9,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use xpr_data::labeled;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner};
+use xpr_exec::database::{self, Database, QueryLimits};
 use xpr_exec::{CachingExecutor, Executor, Outcome};
-use xpr_lang::sql::{Schema, quoted};
+use xpr_lang::sql::{Dialect, Schema, TableId};
 
 /// The size of the cache of outcomes, in bytes.
 const CACHE_BYTES: usize = 64 << 20;
@@ -37,18 +37,20 @@ const RUNAWAYS: usize = 5;
 
 /// Runs a runaway query several times, and returns the time after which each run was stopped. The number of steps is not limited, so
 /// that the time limit stops the query.
-fn runaways(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Vec<Duration>> {
-    // Each table is joined with itself 60 times; SQLite joins at most 64 tables.
+fn runaways(database: &dyn Database, schema: &Schema, limits: QueryLimits) -> Result<Vec<Duration>> {
+    // Each table is joined with itself. SQLite joins at most 64 tables, and the guard of servers allows 32.
+    let joined = if schema.dialect == Dialect::Sqlite { 60 } else { 32 };
     let self_joins: Vec<String> = schema
         .tables
         .iter()
-        .map(|table| {
-            let name = quoted(&table.name);
-            let sources: Vec<String> = (1..=60).map(|alias| format!("{name} AS t{alias}")).collect();
+        .enumerate()
+        .map(|(index, _)| {
+            let name = schema.table_in_sql(TableId(index as u32));
+            let sources: Vec<String> = (1..=joined).map(|alias| format!("{name} AS t{alias}")).collect();
             format!("SELECT count(*) FROM {}", sources.join(", "))
         })
         .collect();
-    let mut runner = SqliteRunner::new(database, schema, QueryLimits { steps: u64::MAX, ..limits })?;
+    let mut runner = database.runner(schema, QueryLimits { steps: u64::MAX, ..limits })?;
     let mut stopped = |query: &String| {
         let start = Instant::now();
         matches!(runner.execute(query), Outcome::Timeout(_)).then(|| start.elapsed())
@@ -64,8 +66,9 @@ pub(super) fn run(
     json: bool,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let database = Database::at(address, Path::new(""))?;
-    let mut runner = SqliteRunner::checked(&database, database.schema()?, QueryLimits::default())?;
+    let database = database::open(address, Path::new(""))?;
+    let schema = database.schema()?;
+    let mut runner = database.checked_runner(&schema, QueryLimits::default())?;
     let questions = labeled::read(labeled)?;
     // This is also the warm-up. Queries that fail are not measured, since errors are faster than answers.
     let programs: Vec<&str> = questions
@@ -91,7 +94,7 @@ pub(super) fn run(
     let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
     let limits = QueryLimits::default();
     let milliseconds = |time: &Duration| time.as_secs_f64() * 1e3;
-    let stopped = runaways(&database, database.schema()?, limits)?;
+    let stopped = runaways(&*database, &schema, limits)?;
     let speed = QuerySpeed {
         database: address,
         programs: programs.len(),

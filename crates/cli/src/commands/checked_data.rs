@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::unlabeled::{self, UnlabeledQuestion};
-use xpr_exec::sqlite::{Database, ReadSchema, ReadingProgress, ValueIndex, ValueLimits};
+use xpr_exec::database::{self, Database, ReadSchema, ReadingProgress, ValueIndex, ValueLimits};
 use xpr_lang::sql::Sql;
 use xpr_learn::task::{
     Coverage, DataFindings, Failure, MisspelledConstant, PaddedColumn, Stage, SuggestedKey, Surveyor,
@@ -24,7 +24,7 @@ const MAX_FAILURES: usize = 20;
 
 /// A database, the questions about it, and how much of them a parser can learn from.
 pub(super) struct CheckedData {
-    pub(super) database: Database,
+    pub(super) database: Box<dyn Database>,
     pub(super) schema: ReadSchema,
     /// The number of distinct indexed values, which questions can name.
     pub(super) values: usize,
@@ -43,14 +43,14 @@ impl CheckedData {
         time_limit: Duration,
     ) -> Result<CheckedData> {
         // The question files are read first, so that an error in them is reported before a large database is indexed.
-        let database = Database::at(&files.db, Path::new(""))?;
+        let database = database::open(&files.db, Path::new(""))?;
         let name = database.name().to_owned();
         let read = |path| labeled::read_for_database(path, &name);
         let labeled = labeled.map(read).transpose()?.unwrap_or_default();
         let unlabeled = files.unlabeled.as_deref().map(unlabeled::read).transpose()?;
 
         if files.details.verbose {
-            write_notes([format!("{} is read {}", database.path().display(), database.snapshot_kind())]);
+            write_notes([format!("{} is read {}", database.label(), database.access())]);
         }
         let mut bar = LoadingBar::new();
         let mut show = |what: &str, now: ReadingProgress<'_>| {
@@ -59,10 +59,10 @@ impl CheckedData {
         };
         let schema = database.read_schema(&mut |now| show("reading", now))?;
         let limits = ValueLimits::default();
-        let index = ValueIndex::read(&database, &schema.schema, limits, &mut |now| show("indexing", now))?;
+        let index = ValueIndex::read(&*database, &schema.schema, limits, &mut |now| show("indexing", now))?;
 
         let language = Sql::new(schema.schema.clone());
-        let mut surveyor = Surveyor::new(&database, &language, &index)?;
+        let mut surveyor = Surveyor::new(&*database, &language, &index)?;
         let train: Vec<LabeledQuestion> =
             labeled.iter().filter(|question| question.split != Some(Split::Test)).cloned().collect();
         let constants = surveyor.constants(&train);
@@ -78,6 +78,12 @@ impl CheckedData {
         write_notes(index.tables_with_oversized_cells().iter().map(|table| {
             format!(
                 "the table {} has cells of more than 256 KiB, which questions cannot name and queries cannot read",
+                schema.schema.table(*table).name
+            )
+        }));
+        write_notes(index.sampled_tables().iter().map(|table| {
+            format!(
+                "the table {} is large: questions can name the values of a sample of its rows, and the most common ones",
                 schema.schema.table(*table).name
             )
         }));

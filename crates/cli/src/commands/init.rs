@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Example, Project, ProjectSettings, relative_path};
+use xpr_exec::database::Database;
 use xpr_lang::sql::{ForeignKey, Schema, Table};
 use xpr_learn::synthesis::Patterns;
 use xpr_learn::task::{DatabaseWorld, SCHEMA_FILE, StoredSchema};
@@ -36,11 +37,11 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     let data = CheckedData::read(&arguments.files, arguments.labeled.as_deref(), CHECK_TIME)?;
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
-        None => PathBuf::from(data.database.path().file_stem().unwrap_or_default()),
+        None => PathBuf::from(data.database.name()),
     };
     let (mut train, test) = split(&data, arguments.test.as_deref())?;
     if let Some(count) = arguments.synthetic {
-        train = synthetic(&data, count as usize)?;
+        train = synthetic(&arguments.files.db, count as usize)?;
     }
     if let (true, Some(labeled)) = (train.is_empty(), &arguments.labeled) {
         bail!("{}: all questions are marked as test; mark some as train", labeled.display());
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         project.refuse_to_overwrite()?;
     }
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    settings.database = address_from(&folder, data.database.path())?;
+    settings.database = address_from(&folder, &*data.database)?;
     settings.base = match (&arguments.from, arguments.no_base) {
         (Some(base), _) if base != Path::new(BUILT_IN) => path_from(&folder, base)?,
         (_, true) => String::new(),
@@ -171,13 +172,12 @@ fn split(data: &CheckedData, test: Option<&Path>) -> Result<(Vec<LabeledQuestion
 }
 
 /// Makes up questions about a database.
-fn synthetic(data: &CheckedData, count: usize) -> Result<Vec<LabeledQuestion>> {
-    let path = data.database.path();
-    let world = DatabaseWorld::open(&format!("sqlite:{}", path.display()), Path::new(""))?;
+fn synthetic(address: &str, count: usize) -> Result<Vec<LabeledQuestion>> {
+    let world = DatabaseWorld::open(address, Path::new(""))?;
     let task = Task::new(Box::new(world.learn_from_labels(&[]).with_sense()), [])?;
     let examples = Patterns::built_in()?.examples(&task, count, SYNTHETIC_SEED)?;
     if examples.is_empty() {
-        bail!("{}: no question could be made up about it; leave out --synthetic", path.display());
+        bail!("{address}: no question could be made up about it; leave out --synthetic");
     }
     let label = |(index, example): (usize, Example)| LabeledQuestion {
         utterance: example.utterance,
@@ -208,9 +208,12 @@ fn write_first_parser(experiment: &Path, run: &Path, is_trained: bool) -> Result
     Ok(())
 }
 
-/// Returns the address of a database, relative to a folder.
-fn address_from(folder: &Path, database: &Path) -> Result<String> {
-    Ok(format!("sqlite:{}", path_from(folder, database)?))
+/// Returns the address of a database, relative to a folder if it is a file.
+fn address_from(folder: &Path, database: &dyn Database) -> Result<String> {
+    match database.path() {
+        Some(path) => Ok(format!("sqlite:{}", path_from(folder, path)?)),
+        None => Ok(database.label()),
+    }
 }
 
 /// Returns a path relative to a folder.

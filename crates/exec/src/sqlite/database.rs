@@ -1,17 +1,20 @@
 //! Opening a database file so that nothing can change it.
 //!
 //! Reading must leave no trace: not a byte of the file changes, and no `-wal`, `-shm` or `-journal` file appears beside
-//! it. Files are opened for reading only (`files.rs`), and all connections of a [`Database`] read the same state of it
+//! it. Files are opened for reading only (`files.rs`), and all connections of a [`SqliteDatabase`] read the same state of it
 //! (`snapshot.rs`).
 //!
 //! Everything that could reach beyond the tables is off: triggers, writes to the schema, functions in the schema that are
 //! not known to be harmless, double-quoted strings, attached databases, extensions (which SQLite loads only on request),
 //! and memory-mapped reading, where another program that truncates the file would crash this one.
 
-use super::error::DatabaseError;
 use super::guard::{Allowance, Meter, Metered};
 use super::memory;
+use super::runner::SqliteRunner;
 use super::snapshot::{self, Snapshot, SnapshotKind};
+use super::values::SqliteValues;
+use crate::Executor;
+use crate::database::{Database, DatabaseError, ProgressCallback, QueryLimits, ReadSchema, ValueReader};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -20,6 +23,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use xpr_lang::sql::Schema;
 
 /// The limits of opening a database and reading its schema. A hostile schema can be as large as its file, and endless.
 pub(super) const OPENING: Allowance =
@@ -51,16 +55,16 @@ const STATEMENT_LIMITS: [(Limit, i32); 12] = [
 
 /// An SQLite database file.
 #[derive(Clone)]
-pub struct Database {
+pub struct SqliteDatabase {
     path: PathBuf,
     /// The file name without its extension.
     name: String,
     snapshot: Arc<Snapshot>,
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for SqliteDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("SqliteDatabase").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -103,13 +107,13 @@ impl ReadConnection {
     }
 }
 
-impl Database {
+impl SqliteDatabase {
     /// Opens the file for reading. All that is read through this value and its clones is of one state of the database,
     /// whatever other programs write meanwhile.
     ///
     /// # Errors
     /// If it is not a database, or cannot be read without leaving a trace.
-    pub fn open(path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<SqliteDatabase, DatabaseError> {
         let path = path.as_ref().to_owned();
         if !memory::prepare_engine() {
             return Err(DatabaseError::EngineInUse);
@@ -119,23 +123,9 @@ impl Database {
             Arc::new(Snapshot::take(&path)?)
         };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let database = Database { path, name, snapshot };
+        let database = SqliteDatabase { path, name, snapshot };
         database.connect()?;
         Ok(database)
-    }
-
-    /// Opens the database at an address such as `sqlite:music.db`. A relative path starts in `folder`. A path that ends in `.db`, `.sqlite` or
-    /// `.sqlite3` needs no `sqlite:`.
-    ///
-    /// # Errors
-    /// If the address is not one of these, and those of [`Database::open`].
-    pub fn at(address: &str, folder: &Path) -> Result<Database, DatabaseError> {
-        let has_ending = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| address.ends_with(ending));
-        let path = address.strip_prefix("sqlite:").or(Some(address).filter(|_| has_ending));
-        match path.filter(|path| !path.is_empty()) {
-            Some(path) => Database::open(folder.join(path)),
-            None => Err(DatabaseError::Address { address: address.to_owned() }),
-        }
     }
 
     /// Returns the path of the file.
@@ -210,4 +200,50 @@ fn restrict(connection: &Connection) -> rusqlite::Result<()> {
         connection.set_limit(limit, most)?;
     }
     Ok(())
+}
+
+impl Database for SqliteDatabase {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn label(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn access(&self) -> String {
+        self.snapshot_kind().to_string()
+    }
+
+    fn check_unchanged(&self) -> Result<(), DatabaseError> {
+        self.snapshot.check_unchanged()
+    }
+
+    fn read_schema(&self, progress: &mut ProgressCallback<'_>) -> Result<ReadSchema, DatabaseError> {
+        SqliteDatabase::read_schema(self, progress)
+    }
+
+    fn declared_schema(&self) -> Result<ReadSchema, DatabaseError> {
+        SqliteDatabase::declared_schema(self)
+    }
+
+    fn value_reader(&self, schema: &Schema) -> Result<Box<dyn ValueReader>, DatabaseError> {
+        Ok(Box::new(SqliteValues::new(self, schema)?))
+    }
+
+    fn runner(&self, schema: &Schema, limits: QueryLimits) -> Result<Box<dyn Executor>, DatabaseError> {
+        Ok(Box::new(SqliteRunner::new(self, schema.clone(), limits)?))
+    }
+
+    fn checked_runner(
+        &self,
+        schema: &Schema,
+        limits: QueryLimits,
+    ) -> Result<Box<dyn Executor>, DatabaseError> {
+        Ok(Box::new(SqliteRunner::checked(self, schema.clone(), limits)?))
+    }
 }

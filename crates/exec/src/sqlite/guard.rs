@@ -10,12 +10,12 @@
 //! every few steps, and by a thread of its own (`watchdog.rs`) if a single step does not end.
 
 use super::authorizer::{self, Action, Request};
-use super::database::{Database, OPENING, ReadConnection};
-use super::error::DatabaseError;
+use super::database::{OPENING, ReadConnection, SqliteDatabase};
 use super::functions;
 use super::memory::Budget;
 use super::watchdog;
 use crate::Fault;
+use crate::database::DatabaseError;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, Row, Statement};
 use rustc_hash::FxHashSet;
@@ -209,7 +209,7 @@ pub(super) struct Session {
 impl Session {
     /// Opens a connection that can read the tables and views with these names.
     pub(super) fn open<'a>(
-        database: &Database,
+        database: &SqliteDatabase,
         readable: impl Iterator<Item = &'a str>,
     ) -> Result<Session, DatabaseError> {
         let mut connection = database.connect()?;

@@ -52,7 +52,7 @@ impl Drop for Budget {
 /// Gives SQLite the allocator that limits the memory of queries, and the access to files that cannot write. Returns false if SQLite was in use already, which is too
 /// late.
 ///
-/// [`Database::open`](super::Database::open) does this by itself. A program that uses SQLite in other ways before that
+/// [`SqliteDatabase::open`](super::SqliteDatabase::open) does this by itself. A program that uses SQLite in other ways before that
 /// must call this first.
 pub fn prepare_engine() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();

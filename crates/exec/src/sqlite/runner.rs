@@ -1,56 +1,12 @@
 //! The executor of SQL queries.
 
-use super::database::Database;
-use super::denotation;
-use super::error::DatabaseError;
+use super::database::SqliteDatabase;
 use super::guard::{Allowance, Session};
-use super::statement;
+use crate::database::DatabaseError;
+use crate::database::{QueryLimits, outline, print_cell, print_rows};
+
 use crate::{Executor, Fault, Outcome};
-use std::time::Duration;
 use xpr_lang::sql::{self, CheckError, Schema};
-
-/// The limits of one query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueryLimits {
-    /// Steps of SQLite's machine, each of which takes some ten nanoseconds. This is the limit that usually stops a query,
-    /// and it is the same on every machine.
-    pub steps: u64,
-    /// Time, for what steps do not measure: a slow disk, long texts.
-    pub time: Duration,
-    /// Bytes that SQLite can allocate in addition to what the connection holds. That may or may not include a page cache
-    /// of two megabytes, so this is a safety net like the time.
-    pub memory: usize,
-    /// Rows of the answer.
-    pub rows: usize,
-    /// Bytes of the printed answer.
-    pub output: usize,
-}
-
-/// Limits for training: thousands of guesses, each on at most some hundred thousand rows. The steps take a quarter of the
-/// time, so that they are the limit that stops a query. Sorting is a single step, and the memory bounds how long it takes.
-impl Default for QueryLimits {
-    fn default() -> Self {
-        QueryLimits {
-            steps: 2_000_000,
-            time: Duration::from_millis(200),
-            memory: 8 << 20,
-            rows: 10_000,
-            output: 1 << 20,
-        }
-    }
-}
-
-impl QueryLimits {
-    /// Returns limits for a single query on some million rows, for which somebody waits.
-    pub fn interactive() -> Self {
-        QueryLimits {
-            steps: 200_000_000,
-            time: Duration::from_secs(10),
-            memory: 256 << 20,
-            ..QueryLimits::default()
-        }
-    }
-}
 
 /// What a [`QueryCheck`] finds out about a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +32,11 @@ impl SqliteRunner {
     ///
     /// # Errors
     /// If the database can no longer be opened.
-    pub fn new(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Self, DatabaseError> {
+    pub fn new(
+        database: &SqliteDatabase,
+        schema: Schema,
+        limits: QueryLimits,
+    ) -> Result<Self, DatabaseError> {
         let session = Session::open(database, schema.tables.iter().map(|table| table.name.as_str()))?;
         Ok(SqliteRunner { session, schema, limits, check: None })
     }
@@ -86,7 +46,11 @@ impl SqliteRunner {
     ///
     /// # Errors
     /// If the database can no longer be opened.
-    pub fn checked(database: &Database, schema: Schema, limits: QueryLimits) -> Result<Self, DatabaseError> {
+    pub fn checked(
+        database: &SqliteDatabase,
+        schema: Schema,
+        limits: QueryLimits,
+    ) -> Result<Self, DatabaseError> {
         let check = |text: &str, schema: &Schema| match sql::check(text, schema) {
             Ok(checked) => Ok(Some(QueryFacts { ordered: checked.ordered })),
             Err(CheckError::TypeError(message)) => Err(Fault::Type(message)),
@@ -112,8 +76,7 @@ impl SqliteRunner {
     }
 
     fn run(&self, program: &str) -> Result<Outcome, Fault> {
-        let outline =
-            statement::outline(program).map_err(|reason| Fault::Runtime(format!("refused: {reason}")))?;
+        let outline = outline(program).map_err(|reason| Fault::Runtime(format!("refused: {reason}")))?;
         let facts = match &self.check {
             Some(check) => check(outline.text, &self.schema)?,
             None => None,
@@ -135,7 +98,7 @@ impl SqliteRunner {
                 if column > 0 {
                     text.push(' ');
                 }
-                denotation::print_cell(&mut text, cell);
+                print_cell(&mut text, super::tables::cell(cell));
                 if output + text.len() > output_limit {
                     return Err(Fault::Limit("output"));
                 }
@@ -145,7 +108,7 @@ impl SqliteRunner {
             rows.push(text);
             Ok(())
         })?;
-        Ok(if is_empty { Outcome::Empty } else { Outcome::Value(denotation::print_rows(rows, ordered)) })
+        Ok(if is_empty { Outcome::Empty } else { Outcome::Value(print_rows(rows, ordered)) })
     }
 }
 
@@ -155,7 +118,7 @@ impl Executor for SqliteRunner {
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
-        let outline = statement::outline(program).ok()?;
+        let outline = outline(program).ok()?;
         let QueryLimits { steps, time, memory, .. } = self.limits;
         self.session.column_names(outline.text, Allowance { steps, time, memory }).ok()
     }

@@ -19,10 +19,10 @@
 //! changes in its header tells whether another program wrote between two queries. That is an error then.
 
 use super::database::{LOCK_TIMEOUT, OPENING};
-use super::error::DatabaseError;
 use super::files::READ_ONLY;
 use super::guard::Meter;
 use super::private_folder::PrivateFolder;
+use crate::database::DatabaseError;
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
 use std::ffi::OsString;
@@ -63,7 +63,7 @@ pub(super) enum Snapshot {
     InPlace(Watched),
 }
 
-/// How a [`Database`](super::Database) is read, so that all queries of a command see one state of it.
+/// How a [`SqliteDatabase`](super::SqliteDatabase) is read, so that all queries of a command see one state of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotKind {
     /// From a copy in memory, made when it was opened.

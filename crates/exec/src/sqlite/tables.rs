@@ -7,17 +7,20 @@
 //! SQLite's internal tables are not part of the schema. Neither are virtual tables and the tables that store their data,
 //! because reading those runs code that the file chooses.
 
-use super::column_profile::ColumnProfile;
-use super::database::{Database, LONGEST_TEXT, ReadConnection};
-use super::error::DatabaseError;
-use super::foreign_keys::{self, TableProfile};
+use super::database::{LONGEST_TEXT, ReadConnection, SqliteDatabase};
+use crate::database::DatabaseError;
+use crate::database::{
+    Cell, ColumnProfile, LeftOutTable, ProgressCallback, ReadSchema, ReadingProgress, TableProfile,
+    infer_foreign_keys,
+};
+
 use super::guard::{Allowance, Session};
 use super::memory::Budget;
 use super::patience::Patience;
 use crate::Fault;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
-use std::fmt;
+
 use std::ops::ControlFlow;
 use std::time::Duration;
 use xpr_lang::sql::{Column, ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};
@@ -41,47 +44,7 @@ const LOOKUP_LIMITS: Allowance =
 /// Bytes of memory for listing the columns of a table or view.
 const DECLARATION_MEMORY: usize = 4 << 20;
 
-/// The progress of reading a database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadingProgress<'a> {
-    /// The table that is read next.
-    pub table: &'a str,
-    /// The number of tables read before it.
-    pub done: usize,
-    /// The number of all tables.
-    pub total: usize,
-}
-
-/// A function that is called before each table is read. It stops the reading by returning [`ControlFlow::Break`].
-pub type ProgressCallback<'p> = dyn FnMut(ReadingProgress<'_>) -> ControlFlow<()> + 'p;
-
-/// A table or view that is not part of the schema, because it cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOutTable {
-    /// The name. What is not UTF-8 is replaced.
-    pub name: String,
-    /// Why it cannot be read.
-    pub reason: String,
-}
-
-impl fmt::Display for LeftOutTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the table {} is left out: {}", self.name, self.reason)
-    }
-}
-
-/// The schema of a database, as far as it can be read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReadSchema {
-    /// The schema.
-    pub schema: Schema,
-    /// The declared types of the columns of each table.
-    pub declared_types: Vec<Vec<String>>,
-    /// The tables and views that cannot be read. Virtual tables are not among them.
-    pub left_out: Vec<LeftOutTable>,
-}
-
-impl Database {
+impl SqliteDatabase {
     /// Reads the schema of the database.
     ///
     /// # Errors
@@ -103,7 +66,7 @@ impl Database {
         let total = schema.tables.len();
         for (done, table) in schema.tables.iter_mut().enumerate() {
             if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
-                return Err(DatabaseError::Cancelled { path: self.path().to_owned() });
+                return Err(DatabaseError::Cancelled { database: self.path().display().to_string() });
             }
             let profile = table_profile(&session, table, &mut patience);
             for (index, column) in table.columns.iter_mut().enumerate() {
@@ -112,7 +75,7 @@ impl Database {
             profiles.push(profile);
         }
         let names = schema.clone();
-        foreign_keys::infer(&mut schema, &profiles, &mut |from, to| {
+        infer_foreign_keys(&mut schema, &profiles, &mut |from, to| {
             looked_up_share(&session, &names, from, to)
         });
         Ok(ReadSchema { schema, declared_types, left_out })
@@ -230,6 +193,8 @@ fn text(cell: ValueRef<'_>) -> Result<String, String> {
 /// Returns a declared table and the declared types of its columns, or the reason why it cannot be read.
 fn declared_table(connection: &Connection, name: &str) -> Result<(Table, Vec<String>), String> {
     let mut table = Table {
+        comment: None,
+        namespace: None,
         name: name.to_owned(),
         columns: Vec::new(),
         primary_key: Vec::new(),
@@ -252,7 +217,7 @@ fn declared_table(connection: &Connection, name: &str) -> Result<(Table, Vec<Str
         types.push(text(row.get_ref("type").map_err(failed)?).unwrap_or_else(|shown| shown));
         let name = text(row.get_ref("name").map_err(failed)?)
             .map_err(|shown| format!("the name of its column {shown} is not UTF-8; rename it"))?;
-        table.columns.push(Column { name, ty: ColumnType::Other });
+        table.columns.push(Column { comment: None, name, ty: ColumnType::Other });
     }
     key.sort_unstable();
     table.primary_key = key.into_iter().map(|(_, column)| column).collect();
@@ -313,7 +278,7 @@ fn table_profile(session: &Session, table: &Table, patience: &mut Patience) -> T
         session.run(&sql, patience.allowance(), |row, _| {
             rows += 1;
             for (index, column) in columns.iter_mut().enumerate() {
-                column.add(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?);
+                column.add(cell(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?));
             }
             Ok(())
         })
@@ -347,4 +312,15 @@ fn looked_up_share(session: &Session, schema: &Schema, from: ColumnId, to: Colum
         Ok(())
     });
     counted.ok().and(share)
+}
+
+/// Returns a cell as all engines have it.
+pub(super) fn cell(value: ValueRef<'_>) -> Cell<'_> {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(integer) => Cell::Integer(integer),
+        ValueRef::Real(real) => Cell::Real(real),
+        ValueRef::Text(bytes) => Cell::Text(bytes),
+        ValueRef::Blob(bytes) => Cell::Blob(bytes),
+    }
 }

@@ -136,14 +136,17 @@ mod tests {
 
     #[test]
     fn comparisons_are_found_in_all_queries() {
-        let column = |name: &str| Column { name: name.into(), ty: ColumnType::Text };
+        let column = |name: &str| Column { comment: None, name: name.into(), ty: ColumnType::Text };
         let table = |name: &str, columns: &[&str]| Table {
+            comment: None,
+            namespace: None,
             name: name.into(),
             columns: columns.iter().map(|name| column(name)).collect(),
             primary_key: vec![],
             foreign_keys: vec![],
         };
-        let schema = Schema { tables: vec![table("a", &["x", "y"]), table("b", &["z"])] };
+        let schema =
+            Schema { dialect: Default::default(), tables: vec![table("a", &["x", "y"]), table("b", &["z"])] };
         let text = "SELECT x FROM a WHERE y IN ('p', 'q') AND EXISTS (SELECT 1 FROM b WHERE z = a.x AND z <> 'r') \
                     AND x IN (SELECT z FROM (SELECT z FROM b WHERE z = 's'))";
         let query = check(text, &schema).unwrap().query;

@@ -1,5 +1,7 @@
 //! The spelling of names in SQL.
 
+use super::dialect::Dialect;
+
 /// Words that are names only in quotes: the keywords of SQLite, including those that its grammar accepts as names
 /// but those of other databases do not.
 const KEYWORDS: &str = " abort action add after all alter always analyze and any as asc attach autoincrement before \
@@ -19,6 +21,19 @@ pub fn quoted(name: &str) -> String {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !KEYWORDS.contains(&format!(" {} ", name.to_ascii_lowercase()));
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// Words that are names only in quotes in PostgreSQL, besides those of [`KEYWORDS`].
+const POSTGRES_KEYWORDS: &str = " analyse array asymmetric authorization both collation concurrently current_catalog current_role \
+    current_schema current_user false freeze ilike leading only overlaps placing session_user similar some symmetric tablesample \
+    trailing true user variadic verbose ";
+
+/// Returns a name as a dialect spells it. PostgreSQL reads capital letters without quotes as small ones.
+pub(super) fn quoted_in(name: &str, dialect: Dialect) -> String {
+    let needs_quotes = dialect == Dialect::Postgres
+        && (name.bytes().any(|byte| byte.is_ascii_uppercase())
+            || POSTGRES_KEYWORDS.contains(&format!(" {name} ")));
+    if needs_quotes { format!("\"{}\"", name.replace('"', "\"\"")) } else { quoted(name) }
 }
 
 #[cfg(test)]

@@ -13,13 +13,20 @@
 //! SQLite returns the same rows. A text that the tree cannot represent is refused with the reason.
 //!
 //! ```
-//! use xpr_lang::sql::{Column, ColumnType, Literal, Schema, Sql, SqlEnvironment, SuggestedValue, Table};
+//! use xpr_lang::sql::{Column, ColumnType, Dialect, Literal, Schema, Sql, SqlEnvironment, SuggestedValue, Table};
 //! use xpr_lang::{Environment, Language};
 //!
-//! let column = |name: &str, ty| Column { name: name.into(), ty };
+//! let column = |name: &str, ty| Column { name: name.into(), ty, comment: None };
 //! let columns = vec![column("name", ColumnType::Text), column("area", ColumnType::Number)];
-//! let state = Table { name: "state".into(), columns, primary_key: vec![0], foreign_keys: vec![] };
-//! let language = Sql::new(Schema { tables: vec![state] });
+//! let state = Table {
+//!     name: "state".into(),
+//!     namespace: None,
+//!     comment: None,
+//!     columns,
+//!     primary_key: vec![0],
+//!     foreign_keys: vec![],
+//! };
+//! let language = Sql::new(Schema { tables: vec![state], dialect: Dialect::Sqlite });
 //!
 //! let environment = SqlEnvironment::new(&language);
 //! let texas = SuggestedValue::new(Literal::text("texas"), "texas");
@@ -39,10 +46,12 @@
 mod check;
 mod comparisons;
 mod decode;
+mod dialect;
 mod encode;
 mod environment;
 mod explanation;
 mod function;
+mod guard;
 mod identifier;
 mod label_patterns;
 mod language;
@@ -56,14 +65,17 @@ mod schema;
 mod scope;
 mod sense;
 mod symbols;
+mod time_format;
 mod types;
 mod typing;
 mod walk;
 mod writer;
 
 pub use check::{CheckError, CheckedQuery, check, check_with_quotes};
+pub use dialect::Dialect;
 pub use environment::{SqlEnvironment, SuggestedValue};
 pub use function::{Aggregate, ScalarFunction};
+pub use guard::{GuardError, GuardedQuery, guard};
 pub use identifier::quoted;
 pub use label_patterns::LabelPatterns;
 pub use language::Sql;

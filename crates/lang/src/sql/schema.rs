@@ -1,5 +1,11 @@
 //! Database schemas.
 
+use super::dialect::Dialect;
+use super::identifier::quoted_in;
+
+/// The schema whose tables need no qualifier.
+const DEFAULT_NAMESPACE: &str = "public";
+
 /// Identifies a table: its index in [`Schema::tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
@@ -35,6 +41,8 @@ pub struct Column {
     pub name: String,
     /// The type of the values.
     pub ty: ColumnType,
+    /// What the database says about the column, if it has comments.
+    pub comment: Option<String>,
 }
 
 /// A foreign key: columns of one table that refer to columns of another, or of the same one.
@@ -53,6 +61,10 @@ pub struct ForeignKey {
 pub struct Table {
     /// The name, as the database spells it.
     pub name: String,
+    /// The schema of the database that has the table, such as `public`; `None` if the database has no schemas.
+    pub namespace: Option<String>,
+    /// What the database says about the table, if it has comments.
+    pub comment: Option<String>,
     /// The columns, in the order of the database.
     pub columns: Vec<Column>,
     /// The columns of the primary key, as indices; empty if there is none.
@@ -61,11 +73,20 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
 }
 
+impl Table {
+    /// Returns whether a schema of the database has the table. In SQLite, `main` is a name for all of it.
+    pub fn is_in(&self, namespace: &str) -> bool {
+        self.namespace.as_deref().unwrap_or("main").eq_ignore_ascii_case(namespace)
+    }
+}
+
 /// The tables of a database.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
     /// The tables, in the order of the database.
     pub tables: Vec<Table>,
+    /// The SQL that the database understands.
+    pub dialect: Dialect,
 }
 
 impl Schema {
@@ -85,10 +106,42 @@ impl Schema {
         &self.table(id.table).columns[id.column as usize]
     }
 
-    /// Returns the table with this name. Case does not matter.
+    /// Returns the table with this name, which may begin with the schema that has it. Case does not matter.
     pub fn find_table(&self, name: &str) -> Option<TableId> {
-        let index = self.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
+        let is_called = |table: &Table| table.name.eq_ignore_ascii_case(name);
+        let index = self.tables.iter().position(is_called).or_else(|| {
+            let (namespace, name) = name.split_once('.')?;
+            Some(self.find_qualified_table(namespace, name)?.0 as usize)
+        });
         index.map(|index| TableId(index as u32))
+    }
+
+    /// Returns the table that a schema of the database has under this name. Case does not matter.
+    pub fn find_qualified_table(&self, namespace: &str, name: &str) -> Option<TableId> {
+        let is_called = |table: &Table| table.is_in(namespace) && table.name.eq_ignore_ascii_case(name);
+        let index = self.tables.iter().position(is_called);
+        index.map(|index| TableId(index as u32))
+    }
+
+    /// Returns the name of a table in the SQL of the database, with the schema that has it unless that is `public`.
+    ///
+    /// # Panics
+    /// Panics if the id is not one of this schema.
+    pub fn table_in_sql(&self, id: TableId) -> String {
+        let table = self.table(id);
+        let name = quoted_in(&table.name, self.dialect);
+        match table.namespace.as_deref().filter(|&namespace| namespace != DEFAULT_NAMESPACE) {
+            Some(namespace) => format!("{}.{name}", quoted_in(namespace, self.dialect)),
+            None => name,
+        }
+    }
+
+    /// Returns the name of a column in the SQL of the database, without that of its table.
+    ///
+    /// # Panics
+    /// Panics if the id is not one of this schema.
+    pub fn column_in_sql(&self, id: ColumnId) -> String {
+        quoted_in(&self.column(id).name, self.dialect)
     }
 
     /// Returns the column of a table with this name. Case does not matter.

@@ -24,7 +24,11 @@ impl Symbols {
         let mut symbols = Symbols { tables: vec![], columns: vec![], meanings: FxHashMap::default() };
         for (index, table) in schema.tables.iter().enumerate() {
             let id = TableId(index as u32);
-            let name = quoted(&table.name);
+            let is_first = schema.find_table(&table.name) == Some(id);
+            let name = match &table.namespace {
+                Some(namespace) if !is_first => format!("{}.{}", quoted(namespace), quoted(&table.name)),
+                _ => quoted(&table.name),
+            };
             let mut columns = Vec::new();
             for (index, column) in table.columns.iter().enumerate() {
                 let symbol = format!("{name}.{}", quoted(&column.name));

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 use std::time::Instant;
 use xpr_exec::Outcome;
-use xpr_exec::sqlite::{AnswerCell, answer_cells};
+use xpr_exec::database::{AnswerCell, answer_cells};
 use xpr_parser::Question;
 use xpr_run::ExecutedCandidate;
 

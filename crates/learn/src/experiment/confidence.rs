@@ -103,6 +103,7 @@ impl Experiment {
             let estimator = ConfidenceEstimator::new(self.task(), &fold.record, fold.channel.clone());
             answers.extend(answer_features(&parser, &estimator, self.task(), &fold.held_out, config)?);
         }
+        self.task().check_unchanged()?;
         let model = ConfidenceModel::fit(&prior.model, &answers);
         Ok(ConfidenceRecord { model, scope: self.scope(), penalties })
     }

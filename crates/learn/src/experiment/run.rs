@@ -135,6 +135,7 @@ impl Experiment {
                 (learn, self.ranks().map(|ranks| &**ranks)),
             )
         });
+        self.task().check_unchanged()?;
         let taught = match &ensemble {
             Some(ensemble) if learn.rounds > 1 => self.noisy_channel_with(ensemble),
             _ => channel,

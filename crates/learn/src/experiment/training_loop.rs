@@ -45,8 +45,10 @@ pub(super) fn take_steps(
     let steps = config.steps;
     while trainer.steps_taken() < steps {
         // Reborrowed for each step.
-        let teacher = teacher.as_mut().map(|teacher| &mut **teacher as &mut dyn Teacher);
-        let (report, _) = trainer.step(labeled, unlabeled, teacher);
+        let reborrowed = teacher.as_mut().map(|teacher| &mut **teacher as &mut dyn Teacher);
+        let (report, _) = trainer.step(labeled, unlabeled, reborrowed);
+        // Nothing that was learned without the data gets into a checkpoint.
+        teacher.as_ref().map_or(Ok(()), |teacher| teacher.check_data())?;
         let is_last = report.step == steps;
         let diverged = |what| ExperimentError::Diverged { what, step: report.step, checkpoint };
         if !report.loss.is_finite() {

@@ -5,7 +5,7 @@ use crate::task::Task;
 use std::collections::HashMap;
 use xpr_data::Example;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{AnswerCell, answer_cells};
+use xpr_exec::database::{AnswerCell, answer_cells};
 use xpr_lang::english::{plural, singular};
 use xpr_lang::sql::Literal;
 use xpr_lang::{Action, ItemId, Outcome, Program};

@@ -6,7 +6,7 @@
 
 use crate::hyperparameters::{FEWEST_PROGRAMS_OF_CONSTANT, MOST_CONSTANTS};
 use rustc_hash::FxHashMap;
-use xpr_exec::sqlite::ValueIndex;
+use xpr_exec::database::ValueIndex;
 use xpr_lang::Environment;
 use xpr_lang::sql::{LabelPatterns, Literal, Sql, SqlEnvironment, SuggestedValue};
 

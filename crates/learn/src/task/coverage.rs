@@ -19,7 +19,7 @@ use thiserror::Error;
 use xpr_data::LabeledQuestion;
 use xpr_data::UnlabeledQuestion;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, DatabaseError, ValueIndex, same_answer};
+use xpr_exec::database::{Database, DatabaseError, ValueIndex, same_answer};
 use xpr_lang::sql::{Query, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, GrammarError, Language, Outcome, Program};
 use xpr_text::tokenize;
@@ -152,7 +152,11 @@ impl<'a> Surveyor<'a> {
     ///
     /// # Errors
     /// If the database cannot be opened, or no query can be written about it.
-    pub fn new(database: &Database, language: &'a Sql, index: &'a ValueIndex) -> Result<Self, CoverageError> {
+    pub fn new(
+        database: &dyn Database,
+        language: &'a Sql,
+        index: &'a ValueIndex,
+    ) -> Result<Self, CoverageError> {
         let fixed = SqlEnvironment::new(language);
         let grammar = language.signatures().grammar(fixed.items())?;
         let executor = LabelExecutor::new(database, language)?;

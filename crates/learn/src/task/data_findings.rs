@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner, answer_rows};
-use xpr_lang::sql::{ColumnId, ColumnType, ForeignKey, Literal, Query, Schema, TableId, quoted};
+use xpr_exec::database::{Database, DatabaseError, QueryLimits, answer_rows};
+use xpr_lang::sql::{ColumnId, ColumnType, ForeignKey, Literal, Query, Schema, TableId};
 use xpr_text::split_identifier;
 
 /// The share of the values of a column that another table must have for a key to be suggested.
@@ -82,14 +82,14 @@ impl DataFindings {
 /// Examines a database. What takes too long to find out is left open.
 pub(super) struct Examiner<'a> {
     schema: &'a Schema,
-    runner: SqliteRunner,
+    runner: Box<dyn Executor>,
     start: Instant,
 }
 
 impl<'a> Examiner<'a> {
-    pub(super) fn new(database: &Database, schema: &'a Schema) -> Result<Self, DatabaseError> {
+    pub(super) fn new(database: &dyn Database, schema: &'a Schema) -> Result<Self, DatabaseError> {
         let limits = QueryLimits { time: Duration::from_secs(1), ..QueryLimits::interactive() };
-        let runner = SqliteRunner::new(database, schema.clone(), limits)?;
+        let runner = database.runner(schema, limits)?;
         Ok(Examiner { schema, runner, start: Instant::now() })
     }
 
@@ -135,7 +135,7 @@ impl<'a> Examiner<'a> {
             let (table, column) = self.names(id);
             let literal = Literal::text(constant.as_str());
             let query = format!(
-                "SELECT sum({column} = {literal}), min({column}) FROM {table} \
+                "SELECT sum(CASE WHEN {column} = {literal} THEN 1 ELSE 0 END), min({column}) FROM {table} \
                  WHERE lower(trim({column})) = lower(trim({literal}))"
             );
             if let Some([same, cell]) = self.row(&query)
@@ -153,7 +153,7 @@ impl<'a> Examiner<'a> {
         for (table, contents) in (0..).map(TableId).zip(&schema.tables) {
             for key in &contents.foreign_keys {
                 let Some(to) = key.to.first().map(|column| column.table) else { continue };
-                let (from_name, to_name) = (quoted(&contents.name), quoted(&schema.table(to).name));
+                let (from_name, to_name) = (schema.table_in_sql(table), schema.table_in_sql(to));
                 let pairs = key.columns.iter().zip(&key.to).map(|(&column, &to)| {
                     let from = ColumnId { table, column };
                     format!("a.{} = b.{}", self.names(from).1, self.names(to).1)
@@ -234,8 +234,8 @@ impl<'a> Examiner<'a> {
     fn has_values_of(&mut self, [from, to]: [ColumnId; 2]) -> bool {
         let ((table, column), (to_table, to_column)) = (self.names(from), self.names(to));
         let query = format!(
-            "SELECT count(*), sum(value IN (SELECT {to_column} FROM {to_table})) \
-             FROM (SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL)"
+            "SELECT count(*), sum(CASE WHEN value IN (SELECT {to_column} FROM {to_table}) THEN 1 ELSE 0 END) \
+             FROM (SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL) AS known"
         );
         let counts = self.row(&query).map(|counts| counts.map(|count| count.parse::<f64>().unwrap_or(0.0)));
         counts.is_some_and(|[all, known]| all > 0.0 && known >= SHARE_OF_KEY * all)
@@ -260,7 +260,7 @@ impl<'a> Examiner<'a> {
 
     /// Returns the names of a table and its column as SQL spells them.
     fn names(&self, id: ColumnId) -> (String, String) {
-        (quoted(&self.schema.table(id.table).name), quoted(&self.schema.column(id).name))
+        (self.schema.table_in_sql(id.table), self.schema.column_in_sql(id))
     }
 
     /// Returns `table.column`.

@@ -4,8 +4,8 @@ use std::error::Error as StdError;
 use std::path::PathBuf;
 use thiserror::Error;
 use xpr_data::DataError;
+use xpr_exec::database::DatabaseError;
 use xpr_exec::overnight;
-use xpr_exec::sqlite::DatabaseError;
 use xpr_lang::{GrammarError, Outcome, ReadError};
 
 /// An error of a task or its data.

@@ -5,23 +5,23 @@
 
 use super::error::TaskError;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, QueryLimits, SqliteRunner, answer_rows};
+use xpr_exec::database::{self, QueryLimits, answer_rows};
 use xpr_lang::Outcome;
-use xpr_lang::sql::{ColumnId, Literal, Sql, quoted};
+use xpr_lang::sql::{ColumnId, Literal, Sql};
 use xpr_run::DataConfig;
 
 /// Respells the constants of labels.
 pub(super) struct Respeller {
     language: Sql,
-    runner: SqliteRunner,
+    runner: Box<dyn Executor>,
 }
 
 impl Respeller {
     /// Opens the database of the settings.
     pub(super) fn open(config: &DataConfig) -> Result<Self, TaskError> {
-        let database = Database::at(&config.database, &config.folder)?;
+        let database = database::open(&config.database, &config.folder)?;
         let schema = database.schema()?;
-        let runner = SqliteRunner::new(&database, schema.clone(), QueryLimits::interactive())?;
+        let runner = database.runner(&schema, QueryLimits::interactive())?;
         Ok(Respeller { language: Sql::new(schema), runner })
     }
 
@@ -44,10 +44,10 @@ impl Respeller {
     /// Returns the cell that equals a constant but for blanks and case, if no cell equals it.
     fn cell(&mut self, id: ColumnId, constant: &str) -> Option<String> {
         let schema = self.language.schema();
-        let (table, column) = (quoted(&schema.table(id.table).name), quoted(&schema.column(id).name));
+        let (table, column) = (schema.table_in_sql(id.table), schema.column_in_sql(id));
         let literal = Literal::text(constant);
         let query = format!(
-            "SELECT sum({column} = {literal}), min({column}) FROM {table} WHERE lower(trim({column})) = lower(trim({literal}))"
+            "SELECT sum(CASE WHEN {column} = {literal} THEN 1 ELSE 0 END), min({column}) FROM {table} WHERE lower(trim({column})) = lower(trim({literal}))"
         );
         let Outcome::Value(answer) = self.runner.execute(&query) else { return None };
         let mut rows = answer_rows(&answer)?;

@@ -4,7 +4,7 @@
 //! the paper's expectation-maximisation.
 
 use super::{Lesson, Student, Teacher};
-use crate::task::UnlabeledExample;
+use crate::task::{TaskError, UnlabeledExample};
 
 /// A teacher until a step, and another one from that step on.
 #[derive(Debug)]
@@ -42,5 +42,10 @@ impl<First: Teacher, Second: Teacher> Teacher for InSequence<First, Second> {
 
     fn cache_hit_rate(&self) -> Option<f64> {
         if self.is_second { self.second.cache_hit_rate() } else { self.first.cache_hit_rate() }
+    }
+
+    fn check_data(&self) -> Result<(), TaskError> {
+        self.first.check_data()?;
+        self.second.check_data()
     }
 }

@@ -31,7 +31,7 @@ pub use paraphrases::Paraphrases;
 pub use student::Student;
 
 use crate::hyperparameters::NEGLIGIBLE_CREDIT;
-use crate::task::UnlabeledExample;
+use crate::task::{TaskError, UnlabeledExample};
 use std::fmt;
 use std::time::Duration;
 use xpr_lang::Program;
@@ -69,6 +69,14 @@ pub trait Teacher: fmt::Debug {
     /// Returns the share of programs whose outcome was cached, if the teacher runs programs.
     fn cache_hit_rate(&self) -> Option<f64> {
         None
+    }
+
+    /// Checks that the data are still there by which programs are judged. Lessons since they went away are worth nothing.
+    ///
+    /// # Errors
+    /// If another program changed them, or they can no longer be reached.
+    fn check_data(&self) -> Result<(), TaskError> {
+        Ok(())
     }
 }
 

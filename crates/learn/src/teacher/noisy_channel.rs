@@ -302,14 +302,17 @@ mod tests {
     #[test]
     fn columns_of_one_name_are_one_notion_and_a_repeated_value_counts_once() {
         let table = |name: &str| Table {
+            comment: None,
+            namespace: None,
             name: name.to_owned(),
             columns: [("name", ColumnType::Text), ("population", ColumnType::Number)]
-                .map(|(name, ty)| Column { name: name.into(), ty })
+                .map(|(name, ty)| Column { comment: None, name: name.into(), ty })
                 .into(),
             primary_key: vec![],
             foreign_keys: vec![],
         };
-        let language = Sql::new(Schema { tables: vec![table("city"), table("state")] });
+        let language =
+            Sql::new(Schema { dialect: Default::default(), tables: vec![table("city"), table("state")] });
         let environment = SqlEnvironment::new(&language);
         let task = Task::new(Box::new(Atlas { language, environment }), []).unwrap();
         let question = task.question("how many people live in austin");

@@ -7,7 +7,7 @@
 use super::{Lesson, LessonDiagnostics, Student, Teacher, with_weights};
 use crate::objectives::{Candidates, Credit, Objective, Repulsion};
 use crate::reward::Judge;
-use crate::task::UnlabeledExample;
+use crate::task::{TaskError, UnlabeledExample};
 use std::time::{Duration, Instant};
 use xpr_parser::Candidate;
 use xpr_run::{Fallback, LearnConfig};
@@ -62,6 +62,10 @@ impl Teacher for OwnSearch<'_> {
 
     fn cache_hit_rate(&self) -> Option<f64> {
         Some(self.e_step.judge.cache_hit_rate())
+    }
+
+    fn check_data(&self) -> Result<(), TaskError> {
+        self.e_step.judge.task().check_unchanged()
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use xpr_exec::Outcome;
-use xpr_exec::sqlite::AnswerCell;
+use xpr_exec::database::AnswerCell;
 use xpr_learn::experiment::{AnsweredQuestion, Declined};
 
 /// The number of candidates in text; JSON has all of them.

@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::io::Write;
 use std::path::Path;
 use xpr_exec::Outcome;
-use xpr_exec::sqlite::answer_rows;
+use xpr_exec::database::answer_rows;
 use xpr_learn::Experiment;
 
 /// The number of rows of an answer that are shown.

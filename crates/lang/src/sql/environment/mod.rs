@@ -13,7 +13,7 @@ use crate::{Action, Environment, Item, ItemId, ItemPosition, LiteralClass, Relat
 use relations::{RELATION_NAMES, SchemaLink, is_key, link, schema_relations};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use xpr_text::split_identifier;
+use xpr_text::{split_identifier, tokenize};
 
 /// A literal that a question may refer to.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,15 +112,29 @@ struct TableItems {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueDomain(ItemId);
 
+/// The number of words of a comment that say what a name means. What comes after them is prose.
+const COMMENT_WORDS: usize = 8;
+
+/// Returns the words of a table or column: those of its name, and those that only its comment has.
+fn phrase(name: &str, comment: Option<&str>) -> String {
+    let mut words = split_identifier(name);
+    for word in tokenize(comment.unwrap_or_default()).into_iter().take(COMMENT_WORDS) {
+        if word.chars().all(char::is_alphanumeric) && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(" ")
+}
+
 impl SqlEnvironment {
     /// Creates the environment of a schema, without the values of a question.
     pub fn new(language: &Sql) -> Self {
         let schema = language.schema();
-        let phrase = |name: &str| split_identifier(name).join(" ");
         let mut environment = SqlEnvironment::default();
         for (id, table) in (0..).map(TableId).zip(&schema.tables) {
             let symbol = language.symbols.table(id);
-            let item = Item::new(language.table_kind(), phrase(&table.name), symbol);
+            let item =
+                Item::new(language.table_kind(), phrase(&table.name, table.comment.as_deref()), symbol);
             environment.add(item, ItemMeaning::Table(id), None);
         }
         for (id, table) in (0..).map(TableId).zip(&schema.tables) {
@@ -133,7 +147,8 @@ impl SqlEnvironment {
             for (index, column) in (0..).zip(&table.columns) {
                 let id = ColumnId { table: id, column: index };
                 let symbol = language.symbols.column(id);
-                let item = Item::new(language.column_kind(column.ty), phrase(&column.name), symbol);
+                let phrase = phrase(&column.name, column.comment.as_deref());
+                let item = Item::new(language.column_kind(column.ty), phrase, symbol);
                 environment.add(item, ItemMeaning::Column(id), Some(items.table));
             }
         }

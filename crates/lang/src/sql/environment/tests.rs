@@ -15,18 +15,23 @@ fn word(text: &str, columns: &[ColumnId]) -> SuggestedValue {
 
 /// A `city` and a `state`, with a foreign key from `city.state_name` to `state.name`.
 fn language() -> Sql {
-    let column = |name: &str, ty| Column { name: name.to_owned(), ty };
+    let column = |name: &str, ty| Column { comment: None, name: name.to_owned(), ty };
     let key = ForeignKey { columns: vec![1], to: vec![STATE_NAME], confidence: 1.0 };
     let text = ColumnType::Text;
     Sql::new(Schema {
+        dialect: Default::default(),
         tables: vec![
             Table {
+                comment: None,
+                namespace: None,
                 name: "city".into(),
                 columns: vec![column("cityName", text), column("state_name", text)],
                 primary_key: vec![0],
                 foreign_keys: vec![key],
             },
             Table {
+                comment: None,
+                namespace: None,
                 name: "state".into(),
                 columns: vec![column("name", text), column("area", ColumnType::Number)],
                 primary_key: vec![0],

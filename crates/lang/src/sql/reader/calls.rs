@@ -1,6 +1,7 @@
 //! Calls of functions and aggregates, and casts.
 
 use super::super::check::CheckError;
+use super::super::dialect::Dialect;
 use super::super::function::{Aggregate, ScalarFunction};
 use super::super::operator::CastType;
 use super::super::query::Expr;
@@ -57,6 +58,11 @@ impl<'a> QueryReader<'a> {
             let [condition, then, otherwise] = parts;
             return Ok(Expr::Case(Box::new([condition?, then?, otherwise?])));
         }
+        if self.schema.dialect == Dialect::Postgres
+            && let Some(read) = self.postgres_call(name, &arguments, scope)?
+        {
+            return Ok(read);
+        }
         self.call(name, arguments.into_iter(), scope)
     }
 
@@ -69,6 +75,11 @@ impl<'a> QueryReader<'a> {
     ) -> Result<Expr, CheckError> {
         let arguments: Vec<Expr> =
             arguments.map(|argument| self.expr(argument, scope)).collect::<Result<_, _>>()?;
+        self.called(name, arguments)
+    }
+
+    /// Returns the call of a scalar function.
+    pub(super) fn called(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr, CheckError> {
         match ScalarFunction::find(name, arguments.len()) {
             Some(function) => Ok(Expr::Call(function, arguments)),
             None if ScalarFunction::is_name(name) => {

@@ -4,7 +4,6 @@ use super::super::check::CheckError;
 use super::super::literal::Literal;
 use super::super::operator::ComparisonOperator;
 use super::super::query::{Expr, Query};
-use super::calls::cast_type;
 use super::names::NameScope;
 use super::operators::{between, compare, negate_if, not, require_parentheses};
 use super::{QueryReader, Quotes, not_supported};
@@ -55,7 +54,9 @@ impl<'a> QueryReader<'a> {
             ast::Expr::Identifier(name) => self.name(name, scope),
             ast::Expr::CompoundIdentifier(parts) => match parts.as_slice() {
                 [qualifier, name] => scope.qualified(&qualifier.value, &name.value, self.schema),
-                [database, table, name] if database.value.eq_ignore_ascii_case("main") => {
+                [namespace, table, name]
+                    if self.schema.find_qualified_table(&namespace.value, &table.value).is_some() =>
+                {
                     scope.qualified(&table.value, &name.value, self.schema)
                 }
                 _ => Err(CheckError::UnknownName(expr.to_string())),
@@ -80,9 +81,12 @@ impl<'a> QueryReader<'a> {
                 let bounds = [self.expr(low, scope)?, self.expr(high, scope)?];
                 negate_if(*negated, between(value, bounds)?)
             }
-            ast::Expr::Like { negated, any: false, expr, pattern, escape_char: None } => {
+            ast::Expr::Like { negated, any: false, expr, pattern, escape_char }
+            | ast::Expr::ILike { negated, any: false, expr, pattern, escape_char }
+                if !escapes(escape_char.as_ref()) =>
+            {
                 require_parentheses(&[expr, pattern])?;
-                let sides = [self.expr(expr, scope)?, self.expr(pattern, scope)?];
+                let sides = [self.text(expr, scope)?, self.text(pattern, scope)?];
                 negate_if(*negated, Expr::Like(Box::new(sides)))
             }
             ast::Expr::Exists { subquery, negated } => {
@@ -92,17 +96,28 @@ impl<'a> QueryReader<'a> {
             ast::Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref(), scope)
             }
-            ast::Expr::Cast { kind: ast::CastKind::Cast, expr, data_type, format: None } => {
-                let to = cast_type(&data_type.to_string())?;
-                Ok(Expr::Cast(to, self.boxed(expr, scope)?))
+            ast::Expr::Cast {
+                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
+                expr,
+                data_type,
+                format: None,
+            } => self.cast(expr, &data_type.to_string(), scope),
+            ast::Expr::Extract { field, expr, .. } => self.extract(&field.to_string(), expr, scope),
+            ast::Expr::Position { expr, r#in } => {
+                let arguments = vec![self.text(r#in, scope)?, self.text(expr, scope)?];
+                self.called("instr", arguments)
             }
             ast::Expr::Function(function) => self.function(function, scope),
             ast::Expr::Substring { expr, substring_from: Some(from), substring_for, .. } => {
-                let arguments = [expr, from].into_iter().chain(substring_for).map(|argument| &**argument);
-                self.call("substr", arguments, scope)
+                let mut arguments = vec![self.text(expr, scope)?];
+                for argument in std::iter::once(from).chain(substring_for) {
+                    arguments.push(self.expr(argument, scope)?);
+                }
+                self.called("substr", arguments)
             }
             ast::Expr::Trim { expr, trim_where: None, trim_what: None, trim_characters: None } => {
-                self.call("trim", std::iter::once(&**expr), scope)
+                let argument = self.text(expr, scope)?;
+                self.called("trim", vec![argument])
             }
             other => Err(not_supported(described(other))),
         }
@@ -180,6 +195,12 @@ impl<'a> QueryReader<'a> {
         }
         Ok(result)
     }
+}
+
+/// Returns whether a pattern has a character that escapes others.
+fn escapes(character: Option<&Value>) -> bool {
+    character
+        .is_some_and(|character| !matches!(character, Value::SingleQuotedString(text) if text.is_empty()))
 }
 
 /// Describes an expression that is not supported.

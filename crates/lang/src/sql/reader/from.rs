@@ -3,6 +3,7 @@
 use super::super::check::CheckError;
 use super::super::operator::ComparisonOperator;
 use super::super::query::{Expr, FromSource, SourceKind};
+use super::super::schema::TableId;
 use super::names::{NameScope, NamedSource, SourceColumns, column_of, unqualified_name};
 use super::{QueryReader, not_supported};
 use sqlparser::ast;
@@ -116,6 +117,11 @@ impl<'a> QueryReader<'a> {
                 name, alias, args: None, with_ordinality: false, sample: None, ..
             } => {
                 let alias = alias_name(alias.as_ref())?;
+                if let Some(table) = self.qualified_table(name)? {
+                    let alias = alias.unwrap_or(&self.schema.table(table).name);
+                    add(list, alias, SourceColumns::Table(table), SourceKind::Table(table));
+                    return Ok(());
+                }
                 let name = unqualified_name(name)?;
                 self.named_source(name, alias.unwrap_or(name), list)
             }
@@ -134,6 +140,17 @@ impl<'a> QueryReader<'a> {
             }
             other => Err(not_supported(format!("{other} in FROM"))),
         }
+    }
+
+    /// Returns the table that a name with the schema of the database means; none if the name has none.
+    fn qualified_table(&self, name: &ast::ObjectName) -> Result<Option<TableId>, CheckError> {
+        let [ast::ObjectNamePart::Identifier(namespace), ast::ObjectNamePart::Identifier(table)] =
+            name.0.as_slice()
+        else {
+            return Ok(None);
+        };
+        let found = self.schema.find_qualified_table(&namespace.value, &table.value);
+        found.map(Some).ok_or_else(|| CheckError::UnknownName(name.to_string()))
     }
 
     /// Adds a table, or the query of a common table expression, which is read again wherever it is named.

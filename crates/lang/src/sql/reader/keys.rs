@@ -47,14 +47,16 @@ impl<'a> QueryReader<'a> {
         }
         let mut read = Vec::new();
         for key in keys {
-            if key.options.nulls_first.is_some() || key.with_fill.is_some() {
+            let descending = key.options.asc == Some(false);
+            // SQLite takes NULL for less than everything else.
+            if key.options.nulls_first.is_some_and(|first| first == descending) || key.with_fill.is_some() {
                 return Err(not_supported("NULLS FIRST or LAST"));
             }
             let by = match selects {
                 [(_, select)] => SortBy::Expr(self.order_key(&key.expr, select)?),
                 selects => SortBy::Output(self.output_key(&key.expr, selects)?),
             };
-            read.push(SortKey { by, descending: key.options.asc == Some(false) });
+            read.push(SortKey { by, descending });
         }
         Ok(read)
     }

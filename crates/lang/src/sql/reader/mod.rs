@@ -6,24 +6,26 @@
 
 mod calls;
 mod compound;
-mod dialect;
 mod expression;
 mod from;
 mod keys;
 mod names;
 mod operators;
+mod postgres;
+mod syntax;
 
 use super::check::CheckError;
+use super::dialect::Dialect;
 use super::literal::Literal;
 use super::operator::SetOperator;
 use super::query::{Expr, FromSource, Limit, Output, Query, Select};
 use super::schema::Schema;
 use crate::SyntaxError;
-use dialect::Sqlite;
 use names::{NameScope, OutputColumn};
 use sqlparser::ast;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use syntax::{Postgres, Sqlite};
 
 /// The length limit of a text, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
@@ -31,6 +33,8 @@ const MAX_LENGTH: usize = 1 << 16;
 const MAX_TOKENS: usize = 6_000;
 /// The depth limit of queries and expressions.
 const MAX_DEPTH: u32 = 100;
+/// The depth limit of expressions that `sqlparser` may read twice.
+const MAX_AMBIGUOUS_DEPTH: usize = 8;
 /// The limit on expressions and sources of a tree, which common table expressions can multiply.
 const MAX_NODES: u32 = 20_000;
 
@@ -44,25 +48,50 @@ pub enum Quotes {
     AlwaysText,
 }
 
+/// Opening parentheses that the stack of any thread is large enough for, however they are nested.
+const SHALLOW: usize = 20;
+/// The bytes of stack for more of them. `sqlparser` allows [`MAX_DEPTH`], and uses some ten kilobytes for each.
+const DEEP_STACK: usize = 32 << 20;
+
+/// Calls `read` with enough stack for a text.
+pub(super) fn with_enough_stack<T>(text: &str, read: impl FnOnce() -> T) -> T {
+    match text.matches('(').nth(SHALLOW) {
+        Some(_) => stacker::grow(DEEP_STACK, read),
+        None => read(),
+    }
+}
+
 /// Reads one `SELECT` statement.
 pub(super) fn read(text: &str, schema: &Schema, quotes: Quotes) -> Result<Query, CheckError> {
-    let statement = parse(text)?;
+    with_enough_stack(text, || read_statement(text, schema, quotes))
+}
+
+fn read_statement(text: &str, schema: &Schema, quotes: Quotes) -> Result<Query, CheckError> {
+    let statement = parse(text, schema.dialect)?;
     let ast::Statement::Query(query) = statement else { return Err(CheckError::NotOneSelect) };
     let mut reader = QueryReader { schema, quotes, common_tables: vec![], depth: 0, nodes: 0 };
     Ok(reader.query(&query, None)?.query)
 }
 
-fn parse(text: &str) -> Result<ast::Statement, CheckError> {
+/// Parses one statement.
+pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ast::Statement, CheckError> {
     if text.len() > MAX_LENGTH {
         return Err(not_supported(format!("a query of more than {MAX_LENGTH} bytes")));
     }
-    let parser = Parser::new(&Sqlite).with_recursion_limit(MAX_DEPTH as usize);
-    let tokens = Tokenizer::new(&Sqlite, text)
+    let grammar: &dyn sqlparser::dialect::Dialect = match dialect {
+        Dialect::Sqlite => &Sqlite,
+        Dialect::Postgres => &Postgres,
+    };
+    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH as usize);
+    let tokens = Tokenizer::new(grammar, text)
         .tokenize_with_location()
         .map_err(|error| syntax(text, &error.to_string()))?;
     let spaces = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
     if tokens.len() - tokens.iter().filter(spaces).count() > MAX_TOKENS {
         return Err(not_supported(format!("a query of more than {MAX_TOKENS} tokens")));
+    }
+    if syntax::ambiguous_depth(&tokens) > MAX_AMBIGUOUS_DEPTH {
+        return Err(too_deep());
     }
     let mut statements =
         parser.with_tokens_with_locations(tokens).parse_statements().map_err(|error| match error {
@@ -163,7 +192,11 @@ impl<'a> QueryReader<'a> {
         query: &'a ast::Query,
         outer: Option<&NameScope<'_>>,
     ) -> Result<ResolvedQuery, CheckError> {
-        if query.fetch.is_some()
+        if query
+            .fetch
+            .as_ref()
+            .is_some_and(|fetch| fetch.with_ties || fetch.percent || fetch.quantity.is_none())
+            || query.fetch.is_some() && query.limit_clause.is_some()
             || !query.locks.is_empty()
             || query.for_clause.is_some()
             || query.settings.is_some()
@@ -183,7 +216,10 @@ impl<'a> QueryReader<'a> {
             Some(order) => self.order(order, &resolved)?,
             None => vec![],
         };
-        let limit = query.limit_clause.as_ref().map(limit).transpose()?;
+        let limit = match query.fetch.as_ref().and_then(|fetch| fetch.quantity.as_ref()) {
+            Some(rows) => Some(Some(Limit { rows: limit_number(rows)?, offset: None })),
+            None => query.limit_clause.as_ref().map(limit).transpose()?,
+        };
         let mut resolved = resolved.into_iter();
         let Some((_, first)) = resolved.next() else { return Err(CheckError::NotOneSelect) };
         let rest = resolved.map(|(operator, other)| (operator, other.select)).collect();
@@ -285,12 +321,17 @@ impl<'a> QueryReader<'a> {
     }
 }
 
-/// Reads `LIMIT` and `OFFSET`.
-fn limit(clause: &ast::LimitClause) -> Result<Option<Limit>, CheckError> {
-    let number = |expr: &ast::Expr| match expression::constant(expr) {
+/// Reads a number of rows.
+fn limit_number(expr: &ast::Expr) -> Result<Literal, CheckError> {
+    match expression::constant(expr) {
         Some(number @ Literal::Number(_)) => Ok(number),
         _ => Err(not_supported("LIMIT or OFFSET that is not a number")),
-    };
+    }
+}
+
+/// Reads `LIMIT` and `OFFSET`.
+fn limit(clause: &ast::LimitClause) -> Result<Option<Limit>, CheckError> {
+    let number = limit_number;
     match clause {
         ast::LimitClause::LimitOffset { limit: Some(rows), offset, limit_by } if limit_by.is_empty() => {
             let offset = offset.as_ref().map(|offset| number(&offset.value)).transpose()?;
@@ -307,7 +348,7 @@ fn limit(clause: &ast::LimitClause) -> Result<Option<Limit>, CheckError> {
 }
 
 /// Returns the first clause that SQLite does not have or that is not supported.
-fn unsupported_clause(select: &ast::Select) -> Option<&'static str> {
+pub(super) fn unsupported_clause(select: &ast::Select) -> Option<&'static str> {
     [
         (select.top.is_some(), "TOP"),
         (select.into.is_some(), "SELECT INTO"),

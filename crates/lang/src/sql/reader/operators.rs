@@ -24,7 +24,12 @@ impl<'a> QueryReader<'a> {
         }
         let operation = arithmetic(op)?;
         require_clear_concatenation(op, &sides)?;
-        Ok(Expr::Arithmetic(operation, Box::new([self.expr(left, scope)?, self.expr(right, scope)?])))
+        let sides = match operation {
+            ArithmeticOperator::Concatenate => [self.text(left, scope)?, self.text(right, scope)?],
+            ArithmeticOperator::Divide => [self.expr(left, scope)?, self.divisor(right, scope)?],
+            _ => [self.expr(left, scope)?, self.expr(right, scope)?],
+        };
+        Ok(Expr::Arithmetic(operation, Box::new(sides)))
     }
 
     /// Reads a chain of `AND` or of `OR`, with a stack of its own because the chain may be long.

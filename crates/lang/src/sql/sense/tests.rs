@@ -16,14 +16,17 @@ const AREA: ColumnId = ColumnId { table: STATE, column: 1 };
 
 fn language() -> Sql {
     let table = |name: &str, columns: &[(&str, ColumnType)], foreign_keys| Table {
+        comment: None,
+        namespace: None,
         name: name.into(),
-        columns: columns.iter().map(|&(name, ty)| Column { name: name.into(), ty }).collect(),
+        columns: columns.iter().map(|&(name, ty)| Column { comment: None, name: name.into(), ty }).collect(),
         primary_key: vec![0],
         foreign_keys,
     };
     use ColumnType::*;
     let key = ForeignKey { columns: vec![1], to: vec![STATE_NAME], confidence: 1.0 };
     Sql::new(Schema {
+        dialect: Default::default(),
         tables: vec![
             table("city", &[("name", Text), ("state", Text), ("population", Number)], vec![key]),
             table(

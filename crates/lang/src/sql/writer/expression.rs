@@ -1,8 +1,8 @@
 //! The text of values and conditions.
 
 use super::{QueryText, SourceNames};
+use crate::sql::dialect::Dialect;
 use crate::sql::function::Aggregate;
-use crate::sql::identifier::quoted;
 use crate::sql::query::{ColumnRef, Expr, Query, SourceKind};
 use crate::sql::scope::field_names;
 
@@ -12,7 +12,7 @@ impl QueryText<'_> {
             Expr::Column(column) => self.column(*column, names),
             Expr::Unbound(column) => {
                 let name = column.map_or("field", |column| self.schema.column(column).name.as_str());
-                self.push(format_args!("{}.{}", self.writer.unbound, quoted(name)));
+                self.push(format_args!("{}.{}", self.writer.unbound, self.quoted(name)));
             }
             Expr::Literal(literal) => self.push(format_args!("{literal}")),
             Expr::Null => self.out.push_str("NULL"),
@@ -20,6 +20,7 @@ impl QueryText<'_> {
                 self.out.push_str("- ");
                 self.operand(expr, names);
             }
+            _ if self.is_written_for_postgres(expr, names) => {}
             Expr::Arithmetic(operation, sides) => self.infix(operation.name(), sides, names),
             Expr::Cast(to, expr) => {
                 self.out.push_str("CAST(");
@@ -35,7 +36,12 @@ impl QueryText<'_> {
             Expr::Aggregate(aggregate, expr) => self.aggregate(*aggregate, expr, names),
             Expr::Case(parts) => self.case(parts, names),
             Expr::Query(query) => self.subquery(query, names),
-            Expr::Compare(comparison, sides) => self.infix(comparison.name(), sides, names),
+            Expr::Compare(comparison, sides) => {
+                let [left, right] = &**sides;
+                self.operand(left, names);
+                self.push(format_args!(" {} ", comparison.name()));
+                self.compared(right, left, names);
+            }
             Expr::Like(_)
             | Expr::Between(_)
             | Expr::InList(..)
@@ -51,19 +57,23 @@ impl QueryText<'_> {
     /// Writes a condition with `not`, which is `"NOT "` or empty, where SQL has it.
     fn test(&mut self, condition: &Expr, not: &str, names: &SourceNames<'_>) {
         match condition {
+            Expr::Like(sides) if self.schema.dialect == Dialect::Postgres => self.ilike(not, sides, names),
             Expr::Like(sides) => self.infix(&format!("{not}LIKE"), sides, names),
             Expr::Between(parts) => {
                 let [expr, low, high] = &**parts;
                 self.operand(expr, names);
                 self.push(format_args!(" {not}BETWEEN "));
-                self.operand(low, names);
+                self.compared(low, expr, names);
                 self.out.push_str(" AND ");
-                self.operand(high, names);
+                self.compared(high, expr, names);
             }
             Expr::InList(expr, list) => {
                 self.operand(expr, names);
                 self.push(format_args!(" {not}IN ("));
-                self.list(list, names);
+                for (index, element) in list.iter().enumerate() {
+                    self.comma(index);
+                    self.compared(element, expr, names);
+                }
                 self.out.push(')');
             }
             Expr::InQuery(expr, query) => {
@@ -101,7 +111,7 @@ impl QueryText<'_> {
         });
         match (scope, name) {
             (Some(names), Some(name)) => {
-                self.push(format_args!("{}.{}", names.names[column.source as usize], quoted(&name)));
+                self.push(format_args!("{}.{}", names.names[column.source as usize], self.quoted(&name)));
             }
             _ => self.push(format_args!("{}.field", self.writer.unbound)),
         }
@@ -136,7 +146,7 @@ impl QueryText<'_> {
         self.out.push_str(" END");
     }
 
-    fn list(&mut self, exprs: &[Expr], names: &SourceNames<'_>) {
+    pub(super) fn list(&mut self, exprs: &[Expr], names: &SourceNames<'_>) {
         for (index, expr) in exprs.iter().enumerate() {
             self.comma(index);
             self.expr(expr, names);
@@ -155,7 +165,7 @@ impl QueryText<'_> {
         }
     }
 
-    fn infix(&mut self, operator: &str, [left, right]: &[Expr; 2], names: &SourceNames<'_>) {
+    pub(super) fn infix(&mut self, operator: &str, [left, right]: &[Expr; 2], names: &SourceNames<'_>) {
         self.operand(left, names);
         self.push(format_args!(" {operator} "));
         self.operand(right, names);
@@ -168,7 +178,7 @@ impl QueryText<'_> {
     }
 
     /// Writes an operand, in parentheses if it is ambiguous without.
-    fn operand(&mut self, expr: &Expr, names: &SourceNames<'_>) {
+    pub(super) fn operand(&mut self, expr: &Expr, names: &SourceNames<'_>) {
         let is_clear = match expr {
             Expr::Literal(literal) => !literal.to_string().starts_with('-'),
             Expr::Negate(_) | Expr::Arithmetic(..) => false,

@@ -6,9 +6,12 @@
 //! and every other source gets a numbered one.
 
 mod expression;
+mod postgres;
 
-use super::identifier::quoted;
-use super::query::{FromSource, Output, Query, Select, SortBy, SourceKind};
+use super::dialect::Dialect;
+use super::function::Aggregate;
+use super::identifier::quoted_in;
+use super::query::{Expr, FromSource, Output, Query, Select, SortBy, SourceKind};
 use super::schema::{Schema, TableId};
 use super::scope::{field_names, source_width};
 use rustc_hash::FxHashMap;
@@ -63,6 +66,12 @@ fn free_prefix(wish: &str, names: &[&str]) -> String {
         prefix.push('_');
     }
     prefix
+}
+
+/// Returns whether a key to sort by may be NULL: the number of rows is never.
+fn may_be_null(by: &SortBy) -> bool {
+    use Aggregate::{Count, CountDistinct};
+    !matches!(by, SortBy::Expr(Expr::CountRows | Expr::Aggregate(Count | CountDistinct, _)))
 }
 
 /// Counts how often each table occurs in `FROM`, at any depth.
@@ -203,15 +212,19 @@ impl QueryText<'_> {
             if key.descending {
                 self.out.push_str(" DESC");
             }
+            if self.schema.dialect == Dialect::Postgres && may_be_null(&key.by) {
+                // The rows that come first are those that SQLite has first.
+                self.out.push_str(if key.descending { " NULLS LAST" } else { " NULLS FIRST" });
+            }
         }
     }
 
     fn source(&mut self, source: &FromSource, name: &str, outer: Option<&SourceNames<'_>>) {
         match &source.kind {
             SourceKind::Table(table) => {
-                let table_name = quoted(&self.schema.table(*table).name);
+                let table_name = self.schema.table_in_sql(*table);
                 self.out.push_str(&table_name);
-                if table_name != name {
+                if self.quoted(&self.schema.table(*table).name) != name {
                     self.push(format_args!(" AS {name}"));
                 }
             }
@@ -225,12 +238,26 @@ impl QueryText<'_> {
 
     fn source_name(&mut self, source: &FromSource) -> String {
         if let SourceKind::Table(table) = source.kind
-            && self.table_uses.get(&table) == Some(&1)
+            && self.is_only_one_of_its_name(table)
         {
-            return quoted(&self.schema.table(table).name);
+            return self.quoted(&self.schema.table(table).name);
         }
         self.numbered_sources += 1;
         format!("{}{}", self.writer.source, self.numbered_sources)
+    }
+
+    /// Returns whether a table occurs once, and no other table of the same name does.
+    fn is_only_one_of_its_name(&self, table: TableId) -> bool {
+        let name = &self.schema.table(table).name;
+        let same_name = |other: &TableId| self.schema.table(*other).name.eq_ignore_ascii_case(name);
+        let uses: u32 =
+            self.table_uses.iter().filter(|(other, _)| same_name(other)).map(|(_, uses)| uses).sum();
+        uses == 1
+    }
+
+    /// Returns a name as the dialect spells it.
+    fn quoted(&self, name: &str) -> String {
+        quoted_in(name, self.schema.dialect)
     }
 
     /// Appends formatted text.
@@ -257,10 +284,16 @@ mod tests {
         for keyword in
             ALL_KEYWORDS.iter().chain(&["a b", "ä", "1", "", "\"", "a.b", "--", "unbound", "t1", "c1"])
         {
-            let columns = vec![Column { name: (*keyword).to_owned(), ty: ColumnType::Number }];
-            let table =
-                Table { name: (*keyword).to_owned(), columns, primary_key: vec![], foreign_keys: vec![] };
-            let schema = Schema { tables: vec![table] };
+            let columns = vec![Column { comment: None, name: (*keyword).to_owned(), ty: ColumnType::Number }];
+            let table = Table {
+                comment: None,
+                namespace: None,
+                name: (*keyword).to_owned(),
+                columns,
+                primary_key: vec![],
+                foreign_keys: vec![],
+            };
+            let schema = Schema { dialect: Default::default(), tables: vec![table] };
             let name = format!("\"{}\"", keyword.replace('"', "\"\""));
             let text = format!(
                 "SELECT x.{name}, count({name}) FROM {name} AS x WHERE {name} > (SELECT max(y) FROM (SELECT {name} AS y FROM {name})) \

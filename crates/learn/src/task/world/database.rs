@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::Example;
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{
-    Database, ProgressCallback, QueryLimits, ReadingProgress, SqliteRunner, ValueIndex, ValueLimits, is_zero,
+use xpr_exec::database::{
+    self, Database, ProgressCallback, QueryLimits, ReadingProgress, ValueIndex, ValueLimits, is_zero,
     same_answer,
 };
 use xpr_lang::sql::{LabelPatterns, Literal, Schema, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
@@ -27,7 +27,7 @@ use xpr_parser::Surroundings;
 
 /// A database, queried in SQL.
 pub struct DatabaseWorld {
-    database: Database,
+    database: Box<dyn Database>,
     language: Sql,
     environment: SqlEnvironment,
     values: ValueIndex,
@@ -43,7 +43,7 @@ pub struct DatabaseWorld {
 
 impl fmt::Debug for DatabaseWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DatabaseWorld").field("database", &self.database.path()).finish_non_exhaustive()
+        f.debug_struct("DatabaseWorld").field("database", &self.database.label()).finish_non_exhaustive()
     }
 }
 
@@ -67,16 +67,16 @@ impl DatabaseWorld {
         settings: SchemaSettings<'_>,
         watch: &mut LoadingWatch<'_>,
     ) -> Result<Self, TaskError> {
-        let database = Database::at(address, folder)?;
+        let database = database::open(address, folder)?;
         let mut show = |what: &str, now: ReadingProgress<'_>| {
             watch(&format!("tables, {what} {}", now.table), now.done, now.total);
             ControlFlow::Continue(())
         };
-        let (schema, notes) = read_schema(&database, folder, &mut |now| show("reading", now))?;
+        let (schema, notes) = read_schema(&*database, folder, &mut |now| show("reading", now))?;
         let schema = settings.apply(schema)?;
         let synonyms = settings.synonyms(&schema)?;
         let limits = ValueLimits::default();
-        let values = ValueIndex::read(&database, &schema, limits, &mut |now| show("indexing", now))?;
+        let values = ValueIndex::read(&*database, &schema, limits, &mut |now| show("indexing", now))?;
         let relevance = Relevance::new(&schema);
         let language = Sql::new(schema);
         let environment = SqlEnvironment::new(&language).with_incomplete_columns(values.incomplete_columns());
@@ -125,14 +125,13 @@ impl DatabaseWorld {
     }
 
     fn run_within(&self, limits: QueryLimits) -> Result<Box<dyn Executor + '_>, TaskError> {
-        let schema = self.language.schema().clone();
-        Ok(Box::new(SqliteRunner::checked(&self.database, schema, limits)?))
+        Ok(self.database.checked_runner(self.language.schema(), limits)?)
     }
 }
 
 /// Returns the schema of a database, from the project in a folder if that keeps it, and what a user should know about it.
 fn read_schema(
-    database: &Database,
+    database: &dyn Database,
     folder: &Path,
     progress: &mut ProgressCallback<'_>,
 ) -> Result<(Schema, Vec<String>), TaskError> {
@@ -182,7 +181,7 @@ impl World for DatabaseWorld {
     }
 
     fn label_executor(&self) -> Result<Box<dyn Executor + '_>, TaskError> {
-        Ok(Box::new(LabelExecutor::new(&self.database, &self.language)?))
+        Ok(Box::new(LabelExecutor::new(&*self.database, &self.language)?))
     }
 
     fn surroundings(&self, utterance: &str, grammar: &Grammar) -> Option<Surroundings> {
@@ -218,7 +217,7 @@ impl World for DatabaseWorld {
     }
 
     fn access(&self) -> Option<String> {
-        Some(format!("{} is read {}", self.database.path().display(), self.database.snapshot_kind()))
+        Some(format!("{} is read {}", self.database.label(), self.database.access()))
     }
 
     fn check_unchanged(&self) -> Result<(), TaskError> {

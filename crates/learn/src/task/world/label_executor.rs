@@ -1,23 +1,23 @@
 //! Runs the queries of labels, for every command alike.
 
 use xpr_exec::Executor;
-use xpr_exec::sqlite::{Database, DatabaseError, QueryLimits, SqliteRunner};
+use xpr_exec::database::{Database, DatabaseError, QueryLimits};
 use xpr_lang::Outcome;
 use xpr_lang::sql::Sql;
 
 /// An executor of labeled queries, which people write less strictly than a parser does.
 ///
-/// A query that SQLite refuses is run in its canonical text, if the language can read it. Most text-to-SQL datasets write text in double
+/// A query that the database refuses is run in its canonical text, if the language can read it. Most text-to-SQL datasets write text in double
 /// quotes. For the language these are text unless there is such a column; the guard of the database always takes them for names.
 pub(in crate::task) struct LabelExecutor<'w> {
-    runner: SqliteRunner,
+    runner: Box<dyn Executor>,
     language: &'w Sql,
 }
 
 impl<'w> LabelExecutor<'w> {
     /// Creates an executor with limits for queries that somebody waits for.
-    pub(in crate::task) fn new(database: &Database, language: &'w Sql) -> Result<Self, DatabaseError> {
-        let runner = SqliteRunner::new(database, language.schema().clone(), QueryLimits::interactive())?;
+    pub(in crate::task) fn new(database: &dyn Database, language: &'w Sql) -> Result<Self, DatabaseError> {
+        let runner = database.runner(language.schema(), QueryLimits::interactive())?;
         Ok(LabelExecutor { runner, language })
     }
 }
@@ -26,7 +26,7 @@ impl Executor for LabelExecutor<'_> {
     fn execute(&mut self, program: &str) -> Outcome {
         let outcome = self.runner.execute(program);
         match outcome {
-            Outcome::RuntimeError(_) => match self.language.parse(program) {
+            Outcome::RuntimeError(_) | Outcome::TypeError(_) => match self.language.parse(program) {
                 Ok(query) => self.runner.execute(&self.language.text(&query)),
                 Err(_) => outcome,
             },

@@ -106,13 +106,15 @@ mod tests {
     use xpr_lang::sql::{Column, ColumnId, ColumnType, ForeignKey, Literal, Table};
 
     fn table(name: &str, columns: &[&str], to: Option<u32>) -> Table {
-        let column = |name: &&str| Column { name: (*name).to_owned(), ty: ColumnType::Text };
+        let column = |name: &&str| Column { comment: None, name: (*name).to_owned(), ty: ColumnType::Text };
         let key = |table| ForeignKey {
             columns: vec![0],
             to: vec![ColumnId { table: TableId(table), column: 0 }],
             confidence: 1.0,
         };
         Table {
+            comment: None,
+            namespace: None,
             name: name.to_owned(),
             columns: columns.iter().map(column).collect(),
             primary_key: vec![],
@@ -127,7 +129,7 @@ mod tests {
         tables.push(table("album", &["id", "title"], None));
         tables.push(table("trackList", &["album_id", "seconds"], Some(100)));
         tables.push(table("city", &["name"], None));
-        let relevance = Relevance::new(&Schema { tables }).unwrap();
+        let relevance = Relevance::new(&Schema { dialect: Default::default(), tables }).unwrap();
         let found = relevance.tables("how many seconds has the longest album", &[]);
         assert_eq!(found[..2], [TableId(100), TableId(101)]);
         assert!(found.len() <= MOST_TABLES);
@@ -143,6 +145,6 @@ mod tests {
     #[test]
     fn a_small_schema_is_kept_whole() {
         let tables = (0..20).map(|i| table(&format!("t{i}"), &["id"], None)).collect();
-        assert!(Relevance::new(&Schema { tables }).is_none());
+        assert!(Relevance::new(&Schema { dialect: Default::default(), tables }).is_none());
     }
 }

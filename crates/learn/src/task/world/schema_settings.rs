@@ -70,7 +70,7 @@ impl SchemaSettings<'_> {
             }
             tables.push(table);
         }
-        Ok(Schema { tables })
+        Ok(Schema { tables, dialect: schema.dialect })
     }
 
     /// Returns the phrases that people use.
@@ -163,10 +163,12 @@ mod tests {
 
     fn schema() -> Schema {
         let table = |name: &str, columns: &[&str]| Table {
+            comment: None,
+            namespace: None,
             name: name.to_owned(),
             columns: columns
                 .iter()
-                .map(|&name| Column { name: name.to_owned(), ty: ColumnType::Text })
+                .map(|&name| Column { comment: None, name: name.to_owned(), ty: ColumnType::Text })
                 .collect(),
             primary_key: vec![],
             foreign_keys: vec![],
@@ -179,7 +181,7 @@ mod tests {
         let to = |table: u32| vec![ColumnId { table: TableId(table), column: 0 }];
         tables[1].foreign_keys.push(ForeignKey { columns: vec![1], to: to(0), confidence: 1.0 });
         tables[2].foreign_keys.push(ForeignKey { columns: vec![0], to: to(1), confidence: 1.0 });
-        Schema { tables }
+        Schema { dialect: Default::default(), tables }
     }
 
     fn strings(texts: &[&str]) -> Vec<String> {

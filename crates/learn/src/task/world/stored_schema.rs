@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::Path;
-use xpr_exec::sqlite::ReadSchema;
+use xpr_exec::database::ReadSchema;
 use xpr_lang::sql::{ColumnId, ColumnType, ForeignKey, Schema, Table, TableId};
 use xpr_run::fingerprint;
 
@@ -190,7 +190,7 @@ mod tests {
     use xpr_lang::sql::Column;
 
     fn column(name: &str, ty: ColumnType) -> Column {
-        Column { name: name.to_owned(), ty }
+        Column { comment: None, name: name.to_owned(), ty }
     }
 
     /// A schema with a declared and an inferred key, as it was read.
@@ -201,6 +201,8 @@ mod tests {
             confidence,
         };
         let table = |name: &str, columns, foreign_keys| Table {
+            comment: None,
+            namespace: None,
             name: name.to_owned(),
             columns,
             primary_key: vec![0],
@@ -217,7 +219,11 @@ mod tests {
             ),
         ];
         let declared_types = [2, 2, 3].map(|columns| vec!["INT".to_owned(); columns]).to_vec();
-        ReadSchema { schema: Schema { tables }, declared_types, left_out: vec![] }
+        ReadSchema {
+            schema: Schema { dialect: Default::default(), tables },
+            declared_types,
+            left_out: vec![],
+        }
     }
 
     /// Returns what the database of a schema declares.

@@ -3,7 +3,7 @@
 //! SQLite does not enforce declarations: a column of type `text` may hold numbers, and a column without a type anything.
 //! Where the declaration and the cells disagree, the cells win.
 
-use rusqlite::types::ValueRef;
+use super::cell::Cell;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use xpr_lang::sql::ColumnType;
@@ -14,7 +14,7 @@ const COMPARED_VALUES: usize = 200;
 
 /// Counts of what a sample of a column's cells holds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ColumnProfile {
+pub(crate) struct ColumnProfile {
     numbers: usize,
     /// Integers that are 0 or 1.
     bits: usize,
@@ -32,26 +32,26 @@ pub(super) struct ColumnProfile {
 
 impl ColumnProfile {
     /// Adds a cell.
-    pub(super) fn add(&mut self, cell: ValueRef<'_>) {
+    pub(crate) fn add(&mut self, cell: Cell<'_>) {
         match cell {
-            ValueRef::Null => return,
-            ValueRef::Integer(integer) => {
+            Cell::Null => return,
+            Cell::Integer(integer) => {
                 self.numbers += 1;
                 self.bits += usize::from((0..=1).contains(&integer));
             }
-            ValueRef::Real(_) => self.numbers += 1,
-            ValueRef::Text(bytes) => {
+            Cell::Real(_) => self.numbers += 1,
+            Cell::Text(bytes) => {
                 self.texts += 1;
                 self.numeric_texts += usize::from(is_number(bytes));
                 self.time_texts += usize::from(is_time(bytes));
             }
-            ValueRef::Blob(_) => self.blobs += 1,
+            Cell::Blob(_) => self.blobs += 1,
         }
         self.hashes.push(hash(cell));
     }
 
     /// Must be called after the last cell was added.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let cells = self.hashes.len();
         self.hashes.sort_unstable();
         self.hashes.dedup();
@@ -60,17 +60,17 @@ impl ColumnProfile {
     }
 
     /// Returns whether all cells of the sample that are not NULL differ.
-    pub(super) fn is_unique(&self) -> bool {
+    pub(crate) fn is_unique(&self) -> bool {
         self.unique
     }
 
     /// Returns the number of distinct values in the sample.
-    pub(super) fn distinct(&self) -> usize {
+    pub(crate) fn distinct(&self) -> usize {
         self.hashes.len()
     }
 
     /// Returns whether most cells are texts that are not numbers.
-    pub(super) fn is_textual(&self) -> bool {
+    pub(crate) fn is_textual(&self) -> bool {
         self.texts - self.numeric_texts > self.cells() / 2
     }
 
@@ -79,18 +79,18 @@ impl ColumnProfile {
     }
 
     /// Returns the hashes of all values.
-    pub(super) fn values(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = u64> {
         self.hashes.iter().copied()
     }
 
     /// Returns the hashes of the values that are looked for in other columns.
-    pub(super) fn compared_values(&self) -> impl ExactSizeIterator<Item = u64> {
+    pub(crate) fn compared_values(&self) -> impl ExactSizeIterator<Item = u64> {
         let step = self.hashes.len().div_ceil(COMPARED_VALUES).max(1);
         self.hashes.iter().copied().step_by(step)
     }
 
     /// Returns the share of this column's values that `other` has as well, estimated by [`COMPARED_VALUES`] of them.
-    pub(super) fn share_in(&self, other: &ColumnProfile) -> f32 {
+    pub(crate) fn share_in(&self, other: &ColumnProfile) -> f32 {
         let (mut all, mut shared) = (0, 0);
         for hash in self.compared_values() {
             all += 1;
@@ -100,7 +100,7 @@ impl ColumnProfile {
     }
 
     /// Returns the type of the column with this declared type.
-    pub(super) fn column_type(&self, declaration: &str) -> ColumnType {
+    pub(crate) fn column_type(&self, declaration: &str) -> ColumnType {
         let declared = declared_type(declaration);
         let cells = self.cells();
         if cells == 0 {
@@ -165,21 +165,21 @@ fn is_time(bytes: &[u8]) -> bool {
 }
 
 /// Returns a hash that is the same for cells that are equal in SQL: a real number without fraction equals an integer.
-fn hash(cell: ValueRef<'_>) -> u64 {
+fn hash(cell: Cell<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     match cell {
-        ValueRef::Null => {}
-        ValueRef::Integer(integer) => hasher.write_i64(integer),
-        ValueRef::Real(real) if real.fract() == 0.0 && real.abs() < 9e15 => hasher.write_i64(real as i64),
-        ValueRef::Real(real) => {
+        Cell::Null => {}
+        Cell::Integer(integer) => hasher.write_i64(integer),
+        Cell::Real(real) if real.fract() == 0.0 && real.abs() < 9e15 => hasher.write_i64(real as i64),
+        Cell::Real(real) => {
             hasher.write_u8(1);
             hasher.write_u64(real.to_bits());
         }
-        ValueRef::Text(bytes) => {
+        Cell::Text(bytes) => {
             hasher.write_u8(2);
             hasher.write(bytes);
         }
-        ValueRef::Blob(bytes) => {
+        Cell::Blob(bytes) => {
             hasher.write_u8(3);
             hasher.write(bytes);
         }
@@ -193,25 +193,25 @@ mod tests {
 
     #[test]
     fn cells_win_over_declarations() {
-        let text = |text: &'static str| ValueRef::Text(text.as_bytes());
-        let one = ValueRef::Integer(1);
-        let cases: [(&str, Vec<ValueRef<'_>>, ColumnType); 16] = [
+        let text = |text: &'static str| Cell::Text(text.as_bytes());
+        let one = Cell::Integer(1);
+        let cases: [(&str, Vec<Cell<'_>>, ColumnType); 16] = [
             ("TEXT", vec![text("a"), text("7")], ColumnType::Text),
             ("TEXT", vec![text("734"), text("-2.5")], ColumnType::Other),
             ("varchar(3)", vec![text("usa")], ColumnType::Text),
-            ("", vec![text("usa"), ValueRef::Null], ColumnType::Text),
+            ("", vec![text("usa"), Cell::Null], ColumnType::Text),
             ("", vec![], ColumnType::Other),
             ("INT", vec![], ColumnType::Number),
             ("INT", vec![text("many")], ColumnType::Text),
             ("INT", vec![text("many"), one], ColumnType::Other),
-            ("DOUBLE", vec![one, ValueRef::Real(2.5)], ColumnType::Number),
-            ("BOOLEAN", vec![one, ValueRef::Integer(0)], ColumnType::Boolean),
-            ("BOOLEAN", vec![one, ValueRef::Integer(3)], ColumnType::Number),
+            ("DOUBLE", vec![one, Cell::Real(2.5)], ColumnType::Number),
+            ("BOOLEAN", vec![one, Cell::Integer(0)], ColumnType::Boolean),
+            ("BOOLEAN", vec![one, Cell::Integer(3)], ColumnType::Number),
             ("BOOLEAN", vec![text("yes"), text("no"), text("no")], ColumnType::Boolean),
             ("TEXT", vec![text("2015-01-03"), text("2015-01-03T10:00:00")], ColumnType::Time),
             ("DATETIME", vec![one], ColumnType::Time),
             ("TIME", vec![text("10:30")], ColumnType::Time),
-            ("BLOB", vec![ValueRef::Blob(&[1])], ColumnType::Other),
+            ("BLOB", vec![Cell::Blob(&[1])], ColumnType::Other),
         ];
         for (declaration, cells, expected) in cases {
             let mut profile = ColumnProfile::default();

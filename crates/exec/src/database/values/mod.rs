@@ -14,10 +14,8 @@ mod quantities;
 mod spelling;
 mod texts;
 
-use super::database::Database;
-use super::error::DatabaseError;
-use super::guard::Session;
-use super::tables::{ProgressCallback, ReadingProgress};
+use super::{Cell, Database, DatabaseError, ProgressCallback, ReadingProgress};
+use crate::Fault;
 use collection::Collection;
 use quantities::{Quantity, quantities};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -68,6 +66,32 @@ impl Default for ValueLimits {
     fn default() -> Self {
         ValueLimits { values_per_column: 50_000, values: 200_000, longest: 80, numbers_per_column: 1000 }
     }
+}
+
+/// Reads the values of tables, as far as the limits of an engine allow.
+pub trait ValueReader {
+    /// Calls `each_row` with the cells of rows of a table until it returns a fault. A row may come twice.
+    fn rows(
+        &mut self,
+        schema: &Schema,
+        table: TableId,
+        each_row: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), Fault>,
+    ) -> TableReading;
+
+    /// Returns the least and the greatest number of each column of a table that has numbers; none if reading them takes too
+    /// long.
+    fn ranges(&mut self, schema: &Schema, table: TableId) -> Vec<(ColumnId, [f64; 2])>;
+}
+
+/// How much of a table was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableReading {
+    /// Whether all rows were read.
+    pub to_end: bool,
+    /// Whether cells were left out because of their size.
+    pub has_oversized_cells: bool,
+    /// Whether the rows are a sample of those of the table.
+    pub is_sampled: bool,
 }
 
 /// The kind of a candidate.
@@ -126,6 +150,7 @@ pub struct ValueIndex {
     incomplete_columns: Vec<ColumnId>,
     ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
+    sampled_tables: Vec<TableId>,
     /// The hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
@@ -147,19 +172,19 @@ impl ValueIndex {
     /// # Errors
     /// If the database can no longer be opened, or if `progress` stops the reading.
     pub fn read(
-        database: &Database,
+        database: &dyn Database,
         schema: &Schema,
         limits: ValueLimits,
         progress: &mut ProgressCallback<'_>,
     ) -> Result<ValueIndex, DatabaseError> {
-        let session = Session::open(database, schema.tables.iter().map(|table| table.name.as_str()))?;
+        let mut reader = database.value_reader(schema)?;
         let mut collection = Collection::new(limits);
         let total = schema.tables.len();
         for (done, table) in schema.tables.iter().enumerate() {
             if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
-                return Err(DatabaseError::Cancelled { path: database.path().to_owned() });
+                return Err(DatabaseError::Cancelled { database: database.label() });
             }
-            collection.add_table(&session, schema, TableId(done as u32));
+            collection.add_table(&mut *reader, schema, TableId(done as u32));
         }
         Ok(collection.finish())
     }
@@ -184,6 +209,11 @@ impl ValueIndex {
     /// cannot read it. The other cells are.
     pub fn tables_with_oversized_cells(&self) -> &[TableId] {
         &self.tables_with_oversized_cells
+    }
+
+    /// Returns the tables that are so large that the index has the values of a sample.
+    pub fn sampled_tables(&self) -> &[TableId] {
+        &self.sampled_tables
     }
 
     /// Returns the number of distinct texts in the index.

@@ -2,29 +2,16 @@
 
 use super::spelling::Spelling;
 use super::{LONGEST_SPAN, ValueIndex, ValueLimits, hash_stems, number_key};
+use super::{TableReading, ValueReader};
 use crate::Fault;
-use crate::sqlite::guard::{Allowance, Session};
-use crate::sqlite::patience::Patience;
-use crate::sqlite::tables::{OVERSIZED, quoted, without_oversized_cells};
-use rusqlite::Row;
-use rusqlite::types::ValueRef;
+use crate::database::Cell;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::time::Duration;
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, TableId};
 use xpr_text::{snowball_stem, tokens};
-
-/// The limits of reading a table, which are enough for some million rows. They decide which values of larger tables are
-/// in the index.
-const TABLE_LIMITS: Allowance =
-    Allowance { steps: 50_000_000, time: Duration::from_secs(20), memory: 32 << 20 };
-
-/// The number of tables that may exceed these limits.
-const STOPPED_TABLES: usize = 20;
 
 /// A builder of a [`ValueIndex`].
 pub(super) struct Collection {
     limits: ValueLimits,
-    patience: Patience,
     /// The index of each distinct text.
     indices: FxHashMap<Box<str>, u32>,
     /// The columns that have each text, by index.
@@ -33,6 +20,7 @@ pub(super) struct Collection {
     incomplete_columns: Vec<ColumnId>,
     ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
+    sampled_tables: Vec<TableId>,
 }
 
 /// The state of one column while its table is read.
@@ -52,18 +40,18 @@ impl Collection {
     pub(super) fn new(limits: ValueLimits) -> Collection {
         Collection {
             limits,
-            patience: Patience::new(TABLE_LIMITS, STOPPED_TABLES),
             indices: FxHashMap::default(),
             columns: Vec::new(),
             numbers: FxHashMap::default(),
             incomplete_columns: Vec::new(),
             ranges: Vec::new(),
             tables_with_oversized_cells: Vec::new(),
+            sampled_tables: Vec::new(),
         }
     }
 
     /// Adds the values of a table.
-    pub(super) fn add_table(&mut self, session: &Session, schema: &Schema, id: TableId) {
+    pub(super) fn add_table(&mut self, reader: &mut dyn ValueReader, schema: &Schema, id: TableId) {
         let table = schema.table(id);
         let mut columns: Vec<ColumnState> = table
             .columns
@@ -77,26 +65,19 @@ impl Collection {
                 full: false,
             })
             .collect();
-        let allowance = self.patience.allowance();
-        let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
-        let mut read = |selected: &str| {
-            let sql = format!("SELECT {selected} FROM {}", quoted(&table.name, '"'));
-            // If the table takes too long or is a hostile view, only the rows before that count.
-            session.run(&sql, allowance, |row, _| self.add_row(&mut columns, row))
-        };
-        let mut read_to_end = read(&names.join(", "));
-        if read_to_end == Err(OVERSIZED) {
-            // Rows that were added before are known and add nothing.
-            read_to_end = read(&without_oversized_cells(table));
-            // A view can be too large itself, whatever its cells are.
-            if read_to_end != Err(OVERSIZED) {
-                self.tables_with_oversized_cells.push(id);
-            }
+        let TableReading { to_end, has_oversized_cells, is_sampled } =
+            reader.rows(schema, id, &mut |row| self.add_row(&mut columns, row));
+        if has_oversized_cells {
+            self.tables_with_oversized_cells.push(id);
         }
-        self.patience.record(&read_to_end);
-        let incomplete = columns.iter().filter(|column| column.full || read_to_end.is_err());
+        if is_sampled {
+            self.sampled_tables.push(id);
+        }
+        let incomplete = columns.iter().filter(|column| column.full || !to_end);
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
-        self.add_ranges(session, schema, id);
+        // The least and the greatest numbers are read apart from the values, because a column has more numbers than the index
+        // keeps.
+        self.ranges.extend(reader.ranges(schema, id));
         for column in columns.iter().filter(|column| column.numbers.len() <= self.limits.numbers_per_column) {
             for &number in &column.numbers {
                 self.numbers.entry(number).or_default().push(column.id);
@@ -104,62 +85,18 @@ impl Collection {
         }
     }
 
-    /// Adds the least and the greatest number of each column of a table that has numbers. They are read apart from the
-    /// values, because a column has more numbers than the index keeps.
-    fn add_ranges(&mut self, session: &Session, schema: &Schema, id: TableId) {
-        let table = schema.table(id);
-        let has_numbers =
-            |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
-        let columns: Vec<u32> = (0..)
-            .zip(&table.columns)
-            .filter(|(_, column)| has_numbers(column.ty))
-            .map(|(index, _)| index)
-            .collect();
-        if columns.is_empty() {
-            return;
-        }
-        let extremes: Vec<String> = columns
-            .iter()
-            .map(|&column| {
-                let name = quoted(&table.columns[column as usize].name, '"');
-                // Every number comes before every text.
-                let number = format!("CASE WHEN {name} < '' THEN {name} END");
-                format!("min({number}), max({number})")
-            })
-            .collect();
-        let sql = format!("SELECT {} FROM {}", extremes.join(", "), quoted(&table.name, '"'));
-        let number = |row: &Row<'_>, index: usize| match row.get_ref(index) {
-            Ok(ValueRef::Integer(integer)) => Some(integer as f64),
-            Ok(ValueRef::Real(real)) => Some(real),
-            _ => None,
-        };
-        let mut ranges = Vec::new();
-        let read_to_end = session.run(&sql, self.patience.allowance(), |row, _| {
-            for (index, &column) in columns.iter().enumerate() {
-                if let (Some(least), Some(greatest)) = (number(row, 2 * index), number(row, 2 * index + 1)) {
-                    ranges.push((ColumnId { table: id, column }, [least, greatest]));
-                }
-            }
-            Ok(())
-        });
-        self.patience.record(&read_to_end);
-        if read_to_end.is_ok() {
-            self.ranges.append(&mut ranges);
-        }
-    }
-
     /// Adds the values of a row.
-    fn add_row(&mut self, columns: &mut [ColumnState], row: &Row<'_>) -> Result<(), Fault> {
+    fn add_row(&mut self, columns: &mut [ColumnState], row: &[Cell<'_>]) -> Result<(), Fault> {
         let mut all_full = true;
         for (index, column) in columns.iter_mut().enumerate() {
             if column.full {
                 continue;
             }
-            match row.get_ref(index).unwrap_or(ValueRef::Null) {
-                ValueRef::Text(bytes) => self.add_text(column, bytes),
-                ValueRef::Integer(integer) => self.add_number(column, integer as f64),
-                ValueRef::Real(real) => self.add_number(column, real),
-                ValueRef::Null | ValueRef::Blob(_) => {}
+            match row.get(index).copied().unwrap_or(Cell::Null) {
+                Cell::Text(bytes) => self.add_text(column, bytes),
+                Cell::Integer(integer) => self.add_number(column, integer as f64),
+                Cell::Real(real) => self.add_number(column, real),
+                Cell::Null | Cell::Blob(_) => {}
             }
             all_full &= column.full;
         }
@@ -227,7 +164,14 @@ impl Collection {
         }
         by_stems.sort_unstable();
         let spelling = Spelling::new(vocabulary.into_iter());
-        let Collection { numbers, incomplete_columns, ranges, tables_with_oversized_cells, .. } = self;
+        let Collection {
+            numbers,
+            incomplete_columns,
+            ranges,
+            tables_with_oversized_cells,
+            sampled_tables,
+            ..
+        } = self;
         ValueIndex {
             values,
             by_stems,
@@ -235,6 +179,7 @@ impl Collection {
             incomplete_columns,
             ranges,
             tables_with_oversized_cells,
+            sampled_tables,
             known_stems,
             spelling,
         }

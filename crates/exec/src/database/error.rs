@@ -7,13 +7,108 @@ use thiserror::Error;
 /// The reason why a database cannot be used. The message says what to do about it.
 #[derive(Debug, Error)]
 pub enum DatabaseError {
-    /// The address does not begin with `sqlite:`.
+    /// The address is that of no engine.
     #[error(
-        "`{address}` is not the address of a database; expected sqlite: and a path, as in sqlite:music.db"
+        "`{address}` is not the address of a database; expected sqlite: and a path, as in sqlite:music.db, or that of a \
+         PostgreSQL database, as in postgres://reader@host/music"
     )]
     Address {
         /// The address.
         address: String,
+    },
+    /// The address of a server is wrong.
+    #[error("{address}: {message}")]
+    ServerAddress {
+        /// The address, without a password.
+        address: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The address of a server has a password.
+    #[error(
+        "{address}: an address must not have a password, because others would see it; write it to ~/.pgpass as \
+         host:port:database:role:password (and `chmod 600 ~/.pgpass`), or set PGPASSWORD"
+    )]
+    PasswordInAddress {
+        /// The address, without the password.
+        address: String,
+    },
+    /// The server cannot be reached, or failed at what every server can do.
+    #[error(
+        "{address}: {message}; is the server running, and are host and port right? `psql` with the same address says more"
+    )]
+    Connection {
+        /// The address.
+        address: String,
+        /// The message of the server or of the operating system.
+        message: String,
+    },
+    /// The connection cannot be encrypted.
+    #[error(
+        "{address}: the connection cannot be encrypted: {message}; name the certificate that signed the server's with \
+         ?sslrootcert=FILE, or encrypt without knowing the server with ?sslmode=require"
+    )]
+    Encryption {
+        /// The address.
+        address: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The server does not accept the role or its password.
+    #[error(
+        "{address}: the server does not accept the role {user}: {message}; write its password to ~/.pgpass as \
+         host:port:database:role:password (and `chmod 600 ~/.pgpass`), or set PGPASSWORD"
+    )]
+    Authentication {
+        /// The address.
+        address: String,
+        /// The role.
+        user: String,
+        /// The message of the server.
+        message: String,
+    },
+    /// The server has no such database.
+    #[error("{address}: {message}; `psql -l` lists the databases of a server")]
+    NoDatabase {
+        /// The address.
+        address: String,
+        /// The message of the server.
+        message: String,
+    },
+    /// The role could change something.
+    #[error(
+        "{address}: the role {user} {power}; use one that can only read:\n\n{script}\nTo use {user} all the same, \
+         add ?allow_writer=yes to the address: queries run in read-only transactions that are rolled back"
+    )]
+    Writer {
+        /// The address.
+        address: String,
+        /// The role.
+        user: String,
+        /// What the role could do.
+        power: String,
+        /// The statements that make another role.
+        script: String,
+    },
+    /// The role can read no table.
+    #[error("{address}: the role {user} can read no table; an owner of the tables can allow it:\n\n{script}")]
+    NoReadableTables {
+        /// The address.
+        address: String,
+        /// The role.
+        user: String,
+        /// The statements that allow it.
+        script: String,
+    },
+    /// The server went away and did not come back.
+    #[error(
+        "{address}: the server went away and did not come back: {message}; run the command again when it is there"
+    )]
+    Gone {
+        /// The address.
+        address: String,
+        /// What the connection ended with.
+        message: String,
     },
     /// The file does not exist.
     #[error("{path}: there is no such file; check the path")]
@@ -136,10 +231,10 @@ pub enum DatabaseError {
         path: PathBuf,
     },
     /// The progress callback stopped the reading.
-    #[error("{path}: reading was stopped")]
+    #[error("{database}: reading was stopped")]
     Cancelled {
-        /// The file.
-        path: PathBuf,
+        /// The database.
+        database: String,
     },
     /// SQLite was used before its memory could be limited.
     #[error(

@@ -43,11 +43,11 @@ const SHARE_WEIGHT: f32 = 0.45;
 const HOME_BONUS: f32 = 0.04;
 
 /// The profiles of the columns of a table.
-pub(super) struct TableProfile {
+pub(crate) struct TableProfile {
     /// One for each column.
-    pub(super) columns: Vec<ColumnProfile>,
+    pub(crate) columns: Vec<ColumnProfile>,
     /// Whether all rows were read.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
 }
 
 /// A column that a foreign key can point to: the primary key, or one whose values are distinct.
@@ -77,7 +77,7 @@ struct InferredKey {
 
 /// Infers foreign keys and adds them to a schema. `look_up` returns the share of the values of one column that are in
 /// another, for targets whose rows were not all read; `None` if that takes too long.
-pub(super) fn infer(
+pub(crate) fn infer(
     schema: &mut Schema,
     profiles: &[TableProfile],
     look_up: &mut dyn FnMut(ColumnId, ColumnId) -> Option<f32>,
@@ -391,11 +391,11 @@ mod tests {
 
     #[test]
     fn every_target_with_nearly_all_values_has_one_of_the_probes() {
-        use rusqlite::types::ValueRef;
+        use crate::database::cell::Cell;
         let column = |values: std::ops::Range<u32>, prefix: &str| {
             let mut profile = ColumnProfile::default();
             for value in values {
-                profile.add(ValueRef::Text(format!("{prefix}{value}").as_bytes()));
+                profile.add(Cell::Text(format!("{prefix}{value}").as_bytes()));
             }
             profile.finish();
             profile

@@ -5,15 +5,15 @@
 
 /// The outline of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Outline<'a> {
+pub(crate) struct Outline<'a> {
     /// The text without the semicolon.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Whether there is an `ORDER BY` that orders the rows of the answer.
-    pub(super) ordered: bool,
+    pub(crate) ordered: bool,
 }
 
 /// Returns the outline of the statement in a text, or the reason if there is not exactly one.
-pub(super) fn outline(text: &str) -> Result<Outline<'_>, &'static str> {
+pub(crate) fn outline(text: &str) -> Result<Outline<'_>, &'static str> {
     let bytes = text.as_bytes();
     if bytes.contains(&0) {
         return Err("a NUL character");

@@ -13,7 +13,7 @@
 //! sums in different orders are equal. Two such sums can still differ if a rounding boundary is between them, which is the
 //! case for about one pair in a hundred million.
 
-use rusqlite::types::ValueRef;
+use super::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 
@@ -104,7 +104,7 @@ impl fmt::Display for AnswerCell {
 /// Returns the rows of a printed answer, each as a list of cells. Returns `None` if the text is not the answer of a query.
 ///
 /// ```
-/// use xpr_exec::sqlite::{AnswerCell, answer_cells};
+/// use xpr_exec::database::{AnswerCell, answer_cells};
 ///
 /// let rows = answer_cells(r#"(bag ("8" 8) (null 3.5))"#).expect("an answer");
 /// assert_eq!(rows[0], [AnswerCell::Text("8".into()), AnswerCell::Number("8".into())]);
@@ -119,7 +119,7 @@ pub fn answer_cells(answer: &str) -> Option<Vec<Vec<AnswerCell>>> {
 /// answer of a query.
 ///
 /// ```
-/// let rows = xpr_exec::sqlite::answer_rows(r#"(bag ("Castle \"Hill\"" 8) (null 3.5))"#).expect("an answer");
+/// let rows = xpr_exec::database::answer_rows(r#"(bag ("Castle \"Hill\"" 8) (null 3.5))"#).expect("an answer");
 /// assert_eq!(rows, [["Castle \"Hill\"", "8"], ["null", "3.5"]]);
 /// ```
 pub fn answer_rows(answer: &str) -> Option<Vec<Vec<String>>> {
@@ -180,7 +180,7 @@ fn is_escaped(c: char) -> bool {
 }
 
 /// Returns the answer with these printed rows.
-pub(super) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
+pub(crate) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
     let ordered = ordered && rows.len() > 1;
     if !ordered {
         rows.sort_unstable();
@@ -197,22 +197,22 @@ pub(super) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
 }
 
 /// Appends a printed cell to `text`.
-pub(super) fn print_cell(text: &mut String, cell: ValueRef<'_>) {
+pub(crate) fn print_cell(text: &mut String, cell: Cell<'_>) {
     // Writing to a string cannot fail.
     match cell {
-        ValueRef::Null => text.push_str("null"),
-        ValueRef::Integer(integer) => {
+        Cell::Null => text.push_str("null"),
+        Cell::Integer(integer) => {
             let _ = write!(text, "{integer}");
         }
-        ValueRef::Real(real) => print_real(text, real),
-        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+        Cell::Real(real) => print_real(text, real),
+        Cell::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(characters) => print_text(text, characters),
             Err(_) => {
                 text.push_str("text ");
                 print_bytes(text, bytes);
             }
         },
-        ValueRef::Blob(bytes) => print_bytes(text, bytes),
+        Cell::Blob(bytes) => print_bytes(text, bytes),
     }
 }
 
@@ -261,24 +261,24 @@ mod tests {
 
     #[test]
     fn equal_cells_have_equal_texts() {
-        let cases: [(ValueRef<'_>, &str); 17] = [
-            (ValueRef::Null, "null"),
-            (ValueRef::Integer(-3), "-3"),
-            (ValueRef::Integer(i64::MIN), "-9223372036854775808"),
-            (ValueRef::Real(3.0), "3"),
-            (ValueRef::Real(-0.0), "0"),
-            (ValueRef::Real(0.1 + 0.2), "0.3"),
-            (ValueRef::Real(75.319_148_936_170_21), "75.3191489"),
-            (ValueRef::Real(2.999_999_999_999), "3"),
-            (ValueRef::Real(1e300), "1e300"),
-            (ValueRef::Real(1.0e-7 / 3.0), "3.33333333e-8"),
-            (ValueRef::Real(f64::INFINITY), "inf"),
-            (ValueRef::Real(f64::NEG_INFINITY), "-inf"),
-            (ValueRef::Text(b"null"), r#""null""#),
-            (ValueRef::Text(b"a\"b\\c)\n(\t"), r#""a\"b\\c)\u{a}(\u{9}""#),
-            (ValueRef::Text("Zürich".as_bytes()), "\"Zürich\""),
-            (ValueRef::Text(&[0xff]), "text x'ff'"),
-            (ValueRef::Blob(&[0, 255]), "x'00ff'"),
+        let cases: [(Cell<'_>, &str); 17] = [
+            (Cell::Null, "null"),
+            (Cell::Integer(-3), "-3"),
+            (Cell::Integer(i64::MIN), "-9223372036854775808"),
+            (Cell::Real(3.0), "3"),
+            (Cell::Real(-0.0), "0"),
+            (Cell::Real(0.1 + 0.2), "0.3"),
+            (Cell::Real(75.319_148_936_170_21), "75.3191489"),
+            (Cell::Real(2.999_999_999_999), "3"),
+            (Cell::Real(1e300), "1e300"),
+            (Cell::Real(1.0e-7 / 3.0), "3.33333333e-8"),
+            (Cell::Real(f64::INFINITY), "inf"),
+            (Cell::Real(f64::NEG_INFINITY), "-inf"),
+            (Cell::Text(b"null"), r#""null""#),
+            (Cell::Text(b"a\"b\\c)\n(\t"), r#""a\"b\\c)\u{a}(\u{9}""#),
+            (Cell::Text("Zürich".as_bytes()), "\"Zürich\""),
+            (Cell::Text(&[0xff]), "text x'ff'"),
+            (Cell::Blob(&[0, 255]), "x'00ff'"),
         ];
         for (cell, expected) in cases {
             let mut text = String::new();
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_single_zero_is_a_number_or_a_text() {
-        let answer = |cells: &[ValueRef<'_>]| {
+        let answer = |cells: &[Cell<'_>]| {
             let rows = cells.iter().map(|&cell| {
                 let mut row = String::from("(");
                 print_cell(&mut row, cell);
@@ -307,13 +307,11 @@ mod tests {
             });
             print_rows(rows.collect(), true)
         };
-        let (number, text) = (ValueRef::Integer(0), ValueRef::Text(b"0"));
-        for zero in [number, text, ValueRef::Real(-0.0)] {
+        let (number, text) = (Cell::Integer(0), Cell::Text(b"0"));
+        for zero in [number, text, Cell::Real(-0.0)] {
             assert!(is_zero(&answer(&[zero])));
         }
-        for other in
-            [&[number, number][..], &[ValueRef::Null], &[ValueRef::Integer(10)], &[ValueRef::Text(b"00")]]
-        {
+        for other in [&[number, number][..], &[Cell::Null], &[Cell::Integer(10)], &[Cell::Text(b"00")]] {
             assert!(!is_zero(&answer(other)), "{other:?}");
         }
     }
@@ -321,14 +319,14 @@ mod tests {
     #[test]
     fn cells_are_read_as_they_were_printed() {
         for cell in [
-            ValueRef::Null,
-            ValueRef::Integer(7),
-            ValueRef::Real(2.5),
-            ValueRef::Text(b"null"),
-            ValueRef::Text(b"a\"b\\c)\n(\t"),
-            ValueRef::Text(b""),
-            ValueRef::Text(&[0xff]),
-            ValueRef::Blob(&[0, 255]),
+            Cell::Null,
+            Cell::Integer(7),
+            Cell::Real(2.5),
+            Cell::Text(b"null"),
+            Cell::Text(b"a\"b\\c)\n(\t"),
+            Cell::Text(b""),
+            Cell::Text(&[0xff]),
+            Cell::Blob(&[0, 255]),
         ] {
             let mut row = String::from("(");
             print_cell(&mut row, cell);
@@ -337,12 +335,12 @@ mod tests {
             row.push(')');
             let rows = answer_cells(&print_rows(vec![row], false)).unwrap();
             let expected = match cell {
-                ValueRef::Null => AnswerCell::Null,
-                ValueRef::Integer(_) => AnswerCell::Number("7".into()),
-                ValueRef::Real(_) => AnswerCell::Number("2.5".into()),
-                ValueRef::Text(&[0xff]) => AnswerCell::Bytes("text x'ff'".into()),
-                ValueRef::Text(text) => AnswerCell::Text(String::from_utf8(text.to_vec()).unwrap()),
-                ValueRef::Blob(_) => AnswerCell::Bytes("x'00ff'".into()),
+                Cell::Null => AnswerCell::Null,
+                Cell::Integer(_) => AnswerCell::Number("7".into()),
+                Cell::Real(_) => AnswerCell::Number("2.5".into()),
+                Cell::Text(&[0xff]) => AnswerCell::Bytes("text x'ff'".into()),
+                Cell::Text(text) => AnswerCell::Text(String::from_utf8(text.to_vec()).unwrap()),
+                Cell::Blob(_) => AnswerCell::Bytes("x'00ff'".into()),
             };
             assert_eq!(rows, [vec![expected.clone(), expected]]);
         }

@@ -1,0 +1,122 @@
+//! A database on a server, opened for reading.
+
+use super::address::Address;
+use super::catalog::Catalog;
+use super::role;
+use super::runner::PostgresRunner;
+use super::session::{Server, Session};
+use super::values::PostgresValues;
+use crate::Executor;
+use crate::database::{
+    Database, DatabaseError, ProgressCallback, QueryLimits, ReadSchema, ReadingProgress, ValueReader,
+    infer_foreign_keys,
+};
+use std::fmt;
+use std::sync::Arc;
+use xpr_lang::sql::{Schema, TableId};
+
+/// A database on a PostgreSQL server.
+#[derive(Clone)]
+pub struct PostgresDatabase {
+    server: Arc<Server>,
+    catalog: Arc<Catalog>,
+}
+
+impl fmt::Debug for PostgresDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The configuration of the connection has the password.
+        f.debug_struct("PostgresDatabase").field("address", &self.server.address.text).finish_non_exhaustive()
+    }
+}
+
+impl PostgresDatabase {
+    /// Connects to the database at an address such as `postgres://reader@host/music`, and reads what it declares.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or the role may do more than read, or can read no table.
+    pub fn open(address: &str) -> Result<PostgresDatabase, DatabaseError> {
+        let server = Arc::new(Server::new(Address::read(address)?)?);
+        let mut session = Session::open(&server)?;
+        let catalog = Catalog::read(&mut session, &server.address)?;
+        role::check(&mut session, &server.address, &catalog.schemas)?;
+        server.set_search_path(&catalog.schemas);
+        Ok(PostgresDatabase { server, catalog: Arc::new(catalog) })
+    }
+
+    fn new_runner(
+        &self,
+        schema: &Schema,
+        limits: QueryLimits,
+        is_checked: bool,
+    ) -> Result<Box<dyn Executor>, DatabaseError> {
+        let rows = self.catalog.rows(schema);
+        Ok(Box::new(PostgresRunner::new(&self.server, (schema.clone(), rows), limits, is_checked)?))
+    }
+}
+
+impl Database for PostgresDatabase {
+    fn name(&self) -> &str {
+        self.server.address.database()
+    }
+
+    fn label(&self) -> String {
+        self.server.address.text.clone()
+    }
+
+    fn access(&self) -> String {
+        format!(
+            "by the role {}, in transactions that are rolled back; each query sees the latest state",
+            self.server.address.user()
+        )
+    }
+
+    fn check_unchanged(&self) -> Result<(), DatabaseError> {
+        match self.server.loss() {
+            None => Ok(()),
+            Some(message) => Err(DatabaseError::Gone { address: self.server.address.text.clone(), message }),
+        }
+    }
+
+    fn read_schema(&self, progress: &mut ProgressCallback<'_>) -> Result<ReadSchema, DatabaseError> {
+        let mut read = self.catalog.declared.clone();
+        let mut values = PostgresValues::new(&self.server, &self.catalog)?;
+        let total = read.schema.tables.len();
+        let mut profiles = Vec::with_capacity(total);
+        for index in 0..total {
+            let table = &read.schema.tables[index].name;
+            if progress(ReadingProgress { table, done: index, total }).is_break() {
+                return Err(DatabaseError::Cancelled { database: self.label() });
+            }
+            let (profile, types) = values.profile(&read.schema, TableId(index as u32));
+            for (column, ty) in read.schema.tables[index].columns.iter_mut().zip(types) {
+                column.ty = ty;
+            }
+            profiles.push(profile);
+        }
+        let names = read.schema.clone();
+        infer_foreign_keys(&mut read.schema, &profiles, &mut |from, to| {
+            values.looked_up_share(&names, from, to)
+        });
+        Ok(read)
+    }
+
+    fn declared_schema(&self) -> Result<ReadSchema, DatabaseError> {
+        Ok(self.catalog.declared.clone())
+    }
+
+    fn value_reader(&self, _: &Schema) -> Result<Box<dyn ValueReader>, DatabaseError> {
+        Ok(Box::new(PostgresValues::new(&self.server, &self.catalog)?))
+    }
+
+    fn runner(&self, schema: &Schema, limits: QueryLimits) -> Result<Box<dyn Executor>, DatabaseError> {
+        self.new_runner(schema, limits, false)
+    }
+
+    fn checked_runner(
+        &self,
+        schema: &Schema,
+        limits: QueryLimits,
+    ) -> Result<Box<dyn Executor>, DatabaseError> {
+        self.new_runner(schema, limits, true)
+    }
+}
