@@ -55,68 +55,16 @@ pub(super) fn run(
     let threads = rayon::current_num_threads();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads_alone = (ranks.count() * threads).min(cores.max(threads));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads_alone).build();
-    let pool = pool.context("starting threads")?;
-    let (experiment, is_first) = (&experiment, ranks.rank() == 0);
-    let (mut steps_together, mut steps_alone) = (vec![], vec![]);
-    std::thread::scope(|scope| -> Result<()> {
-        // One process takes the same steps. It has its own threads.
-        let (order, orders) = channel::<usize>();
-        let (answer, answers) = channel();
-        let alone = move || -> Result<()> {
-            let mut trainer = experiment.trainer().with_ranks(None);
-            let mut teacher = experiment.own_search()?;
-            while let Ok(steps) = orders.recv() {
-                let times: Vec<MeasuredStep> =
-                    (0..steps).map(|_| step(experiment, &mut trainer, &mut teacher)).collect();
-                answer.send(times)?;
-            }
-            Ok(())
-        };
-        let alone = scope.spawn(move || pool.install(alone));
-        let (mut trainer, mut teacher) = (experiment.trainer(), experiment.own_search()?);
-        for round in 0..=ROUNDS {
-            // The first round is not measured.
-            let steps = if round == 0 { 5 } else { (arguments.steps as usize).div_ceil(ROUNDS) };
-            let mut measured = Vec::new();
-            for _ in 0..steps {
-                let before = ranks.time();
-                let step = step(experiment, &mut trainer, &mut teacher);
-                measured.push(MeasuredStep { communication: ranks.time() - before, ..step });
-            }
-            let mut measured_alone = Vec::new();
-            if is_first {
-                order.send(steps)?;
-                measured_alone = answers.recv()?;
-            }
-            // The other ranks wait, and leave their cores to the first one.
-            ranks.gather(&[1]);
-            if round > 0 {
-                steps_together.extend(measured);
-                steps_alone.extend(measured_alone);
-            }
-        }
-        drop(order);
-        alone.join().unwrap_or(Ok(()))
-    })?;
+    let (together, alone) = measure(&experiment, &**ranks, threads_alone, arguments.steps as usize)?;
     let (exchange, mb_per_step) = exchange(&experiment.trainer(), &**ranks);
-    if !is_first {
+    if ranks.rank() > 0 {
         return Ok(());
     }
-    let of = |steps: &[MeasuredStep], part: fn(&MeasuredStep) -> Duration| {
-        1000.0 * median(&steps.iter().map(part).collect::<Vec<_>>()).as_secs_f64()
-    };
-    let parts: [fn(&MeasuredStep) -> Duration; 4] = [
-        |step| step.whole,
-        |step| step.timing.search + step.timing.execution,
-        |step| step.timing.gradient,
-        |step| step.timing.update,
-    ];
-    let [ms_per_step, ms_search, ms_gradient, ms_update] = parts.map(|part| of(&steps_together, part));
-    let [ms_per_step_alone, ms_search_alone, ms_gradient_alone, ms_update_alone] =
-        parts.map(|part| of(&steps_alone, part));
+    let [ms_per_step, ms_search, ms_gradient, ms_update] = medians(&together);
+    let [ms_per_step_alone, ms_search_alone, ms_gradient_alone, ms_update_alone] = medians(&alone);
+    let communication: Vec<Duration> = together.iter().map(|step| step.communication).collect();
     let ms_exchange = 1000.0 * median(&exchange).as_secs_f64();
-    let ms_communication = of(&steps_together, |step| step.communication);
+    let threads_together = (ranks.count() * threads) as f64;
     let speed = RankSpeed {
         ranks: ranks.count(),
         threads_per_rank: threads,
@@ -124,7 +72,7 @@ pub(super) fn run(
         ms_search,
         ms_gradient,
         ms_update,
-        ms_communication,
+        ms_communication: 1000.0 * median(&communication).as_secs_f64(),
         ms_exchange,
         exchange_share: ms_exchange / ms_per_step,
         mb_per_step,
@@ -133,31 +81,112 @@ pub(super) fn run(
         ms_gradient_alone,
         ms_update_alone,
         threads_alone,
-        efficiency: ms_per_step_alone * threads_alone as f64
-            / (ms_per_step * (ranks.count() * threads) as f64),
+        efficiency: ms_per_step_alone * threads_alone as f64 / (ms_per_step * threads_together),
         parameters: experiment.trainer().parser().parameters().len(),
-        steps: steps_together.len(),
+        steps: together.len(),
     };
-    if arguments.output.json {
-        return write_json(out, &speed);
+    match arguments.output.json {
+        true => write_json(out, &speed),
+        false => speed.write(out),
     }
-    writeln!(
-        out,
-        "{ms_per_step:.1} ms per step (median of {}, {} ranks × {threads} threads): {ms_search:.1} search and execution, {ms_gradient:.1} gradients, {ms_update:.1} update",
-        speed.steps, speed.ranks
-    )?;
-    writeln!(
-        out,
-        "of which {ms_communication:.1} exchange and waiting; the exchange alone, of {mb_per_step:.1} MB, takes {ms_exchange:.1} ms: {:.0} %",
-        100.0 * speed.exchange_share
-    )?;
-    writeln!(
-        out,
-        "{ms_per_step_alone:.1} ms per step (one process with {threads_alone} threads): {ms_search_alone:.1} search and execution, {ms_gradient_alone:.1} gradients, {ms_update_alone:.1} update; efficiency {:.2}",
-        speed.efficiency
-    )?;
-    writeln!(out, "{} parameters", speed.parameters)?;
-    Ok(())
+}
+
+impl RankSpeed {
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(
+            out,
+            "{:.1} ms per step (median of {}, {} ranks × {} threads): {:.1} search and execution, {:.1} gradients, {:.1} update",
+            self.ms_per_step,
+            self.steps,
+            self.ranks,
+            self.threads_per_rank,
+            self.ms_search,
+            self.ms_gradient,
+            self.ms_update
+        )?;
+        writeln!(
+            out,
+            "of which {:.1} exchange and waiting; the exchange alone, of {:.1} MB, takes {:.1} ms: {:.0} %",
+            self.ms_communication,
+            self.mb_per_step,
+            self.ms_exchange,
+            100.0 * self.exchange_share
+        )?;
+        writeln!(
+            out,
+            "{:.1} ms per step (one process with {} threads): {:.1} search and execution, {:.1} gradients, {:.1} update; efficiency {:.2}",
+            self.ms_per_step_alone,
+            self.threads_alone,
+            self.ms_search_alone,
+            self.ms_gradient_alone,
+            self.ms_update_alone,
+            self.efficiency
+        )?;
+        Ok(writeln!(out, "{} parameters", self.parameters)?)
+    }
+}
+
+/// Returns the times of steps of all ranks together and, on rank 0, those of one process with some threads.
+fn measure(
+    experiment: &Experiment,
+    ranks: &dyn Ranks,
+    threads_alone: usize,
+    steps: usize,
+) -> Result<(Vec<MeasuredStep>, Vec<MeasuredStep>)> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads_alone).build();
+    let pool = pool.context("starting threads")?;
+    let (mut together, mut alone) = (vec![], vec![]);
+    std::thread::scope(|scope| -> Result<()> {
+        // One process takes the same steps, in a thread that has its own teacher.
+        let (order, orders) = channel::<usize>();
+        let (answer, answers) = channel();
+        let process = move || -> Result<()> {
+            let (mut trainer, mut teacher) =
+                (experiment.trainer().with_ranks(None), experiment.own_search()?);
+            while let Ok(steps) = orders.recv() {
+                let steps = (0..steps).map(|_| step(experiment, &mut trainer, &mut teacher));
+                answer.send(steps.collect::<Vec<MeasuredStep>>())?;
+            }
+            Ok(())
+        };
+        let process = scope.spawn(move || pool.install(process));
+        let (mut trainer, mut teacher) = (experiment.trainer(), experiment.own_search()?);
+        for round in 0..=ROUNDS {
+            // The first round is not measured.
+            let steps = if round == 0 { 5 } else { steps.div_ceil(ROUNDS) };
+            let mut measured = Vec::new();
+            for _ in 0..steps {
+                let before = ranks.time();
+                let step = step(experiment, &mut trainer, &mut teacher);
+                measured.push(MeasuredStep { communication: ranks.time() - before, ..step });
+            }
+            let mut measured_alone = Vec::new();
+            if ranks.rank() == 0 {
+                order.send(steps)?;
+                measured_alone = answers.recv()?;
+            }
+            // The other ranks wait, and leave their cores to the first one.
+            ranks.gather(&[1]);
+            if round > 0 {
+                together.extend(measured);
+                alone.extend(measured_alone);
+            }
+        }
+        drop(order);
+        process.join().unwrap_or(Ok(()))
+    })?;
+    Ok((together, alone))
+}
+
+/// Returns the medians of whole steps, of search with execution, of gradients and of updates, in milliseconds.
+fn medians(steps: &[MeasuredStep]) -> [f64; 4] {
+    let parts: [fn(&MeasuredStep) -> Duration; 4] = [
+        |step| step.whole,
+        |step| step.timing.search + step.timing.execution,
+        |step| step.timing.gradient,
+        |step| step.timing.update,
+    ];
+    parts.map(|part| 1000.0 * median(&steps.iter().map(part).collect::<Vec<_>>()).as_secs_f64())
 }
 
 /// Returns how long it takes to send the gradients of all weights from rank to rank and then to all, and how many megabytes a rank receives.
