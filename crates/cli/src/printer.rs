@@ -112,7 +112,7 @@ pub(crate) fn unmute() {
     IS_MUTE.store(false, Ordering::Relaxed);
 }
 
-/// Returns standard error, or a writer to nowhere after [`mute`].
+/// Returns standard error, or a writer to nowhere after `mute`.
 pub(crate) fn stderr() -> Printer<Box<dyn Write>> {
     Printer::new(match IS_MUTE.load(Ordering::Relaxed) {
         true => Box::new(io::sink()),
