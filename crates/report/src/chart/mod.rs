@@ -59,6 +59,8 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 250.0;
 const VIEW_BOX: &str = "0 0 400 250";
+/// The same with a margin, for a chart that is not in a page.
+const VIEW_BOX_ALONE: &str = "-12 -6 424 264";
 const LEFT: f64 = 40.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = HEIGHT - 38.0;
@@ -80,13 +82,13 @@ impl Chart {
         let svg = html! {
             svg.chart
                 xmlns="http://www.w3.org/2000/svg"
-                viewBox=(VIEW_BOX)
+                viewBox=(VIEW_BOX_ALONE)
                 role="img"
                 aria-label=(description)
                 font-family="system-ui, sans-serif"
             {
                 style { (PreEscaped(STYLE)) }
-                rect width="100%" height="100%" fill="var(--ground)" {}
+                rect x="-12" y="-6" width="100%" height="100%" fill="var(--ground)" {}
                 (content)
             }
         };
