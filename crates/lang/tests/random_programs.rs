@@ -223,6 +223,31 @@ const WORDS: &[&str] = &[
 ];
 
 #[test]
+fn what_is_read_of_long_chains_can_be_read_again() {
+    for dialect in DIALECTS {
+        let schema = schema(*dialect);
+        let mut longest = 0;
+        for n in 1..120 {
+            let texts = [
+                format!("SELECT area{} FROM state", " + 1 * area".repeat(n)),
+                format!("SELECT area{} FROM state", " - area".repeat(n)),
+                format!("SELECT {}area FROM state", "- ".repeat(n)),
+                format!("SELECT name{} FROM state", " || name".repeat(n)),
+                format!("SELECT {}1 + area{} FROM state", "(area * ".repeat(n), ")".repeat(n)),
+            ];
+            for text in texts {
+                let Ok(checked) = check(&text, &schema) else { continue };
+                longest = n;
+                let again =
+                    check(&checked.text, &schema).unwrap_or_else(|error| panic!("{n} in {text}: {error}"));
+                assert_eq!(again.text, checked.text);
+            }
+        }
+        assert!(longest >= 24, "chains of {longest} operations can be read");
+    }
+}
+
+#[test]
 fn hostile_texts_do_not_overflow_the_stack() {
     let deep = |open: &str, close: &str, n: usize| {
         format!("SELECT {}area{} FROM state", open.repeat(n), close.repeat(n))

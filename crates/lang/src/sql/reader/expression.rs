@@ -6,7 +6,7 @@ use super::super::operator::ComparisonOperator;
 use super::super::query::{Expr, Query};
 use super::names::NameScope;
 use super::operators::{between, compare, negate_if, not, require_parentheses};
-use super::{QueryReader, Quotes, not_supported};
+use super::{OPERATION_LEVELS, QueryReader, Quotes, not_supported};
 use sqlparser::ast::{self, UnaryOperator, Value};
 
 /// Returns the constant that an expression is, if it is one; it may have signs and parentheses.
@@ -48,7 +48,8 @@ impl<'a> QueryReader<'a> {
             return Ok(Expr::Literal(literal));
         }
         match expr {
-            ast::Expr::Nested(inner) => self.expr(inner, scope),
+            // `sqlparser` bounds the depth of parentheses.
+            ast::Expr::Nested(inner) => self.expr_unbounded(inner, scope),
             ast::Expr::Value(value) if value.value == Value::Null => Ok(Expr::Null),
             ast::Expr::Value(value) => Err(not_supported(format!("the constant {value}"))),
             ast::Expr::Identifier(name) => self.name(name, scope),
@@ -62,10 +63,12 @@ impl<'a> QueryReader<'a> {
                 _ => Err(CheckError::UnknownName(expr.to_string())),
             },
             ast::Expr::BinaryOp { left, op, right } => self.binary(op, [left, right], scope),
-            ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match self.expr(expr, scope)? {
-                Expr::Literal(_) => Err(not_supported("the negative of a text")),
-                value => Ok(Expr::Negate(Box::new(value))),
-            },
+            ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
+                match self.deeper_by(OPERATION_LEVELS, |reader| reader.expr(expr, scope))? {
+                    Expr::Literal(_) => Err(not_supported("the negative of a text")),
+                    value => Ok(Expr::Negate(Box::new(value))),
+                }
+            }
             ast::Expr::UnaryOp { op: UnaryOperator::Not, expr } => not(self.expr(expr, scope)?),
             ast::Expr::IsNull(expr) => Ok(Expr::IsNull(self.boxed(expr, scope)?)),
             ast::Expr::IsNotNull(expr) => not(Expr::IsNull(self.boxed(expr, scope)?)),

@@ -33,6 +33,9 @@ const MAX_LENGTH: usize = 1 << 16;
 const MAX_TOKENS: usize = 6_000;
 /// The depth limit of queries and expressions.
 const MAX_DEPTH: u32 = 100;
+/// The levels by which an operation is deeper than its operands, besides their own. An operation that is an operand is written in
+/// parentheses, which `sqlparser` counts, so that its text is deeper than what was read.
+const OPERATION_LEVELS: u32 = 2;
 /// The depth limit of expressions that `sqlparser` may read twice.
 const MAX_AMBIGUOUS_DEPTH: usize = 8;
 /// The limit on expressions and sources of a tree, which common table expressions can multiply.
@@ -155,7 +158,16 @@ struct ResolvedSelect<'s> {
 impl<'a> QueryReader<'a> {
     /// Calls `read` one level deeper, and counts a node. Errors if that exceeds a limit.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, CheckError>) -> Result<T, CheckError> {
-        self.depth += 1;
+        self.deeper_by(1, read)
+    }
+
+    /// Calls `read` some levels deeper, and counts a node. Errors if that exceeds a limit.
+    fn deeper_by<T>(
+        &mut self,
+        levels: u32,
+        read: impl FnOnce(&mut Self) -> Result<T, CheckError>,
+    ) -> Result<T, CheckError> {
+        self.depth += levels;
         self.nodes += 1;
         if self.depth > MAX_DEPTH {
             return Err(too_deep());
@@ -164,7 +176,7 @@ impl<'a> QueryReader<'a> {
             return Err(not_supported(format!("a query of more than {MAX_NODES} parts")));
         }
         let result = read(self);
-        self.depth -= 1;
+        self.depth -= levels;
         result
     }
 

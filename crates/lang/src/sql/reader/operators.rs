@@ -4,7 +4,7 @@ use super::super::check::CheckError;
 use super::super::operator::{ArithmeticOperator, ComparisonOperator};
 use super::super::query::Expr;
 use super::names::NameScope;
-use super::{QueryReader, not_supported};
+use super::{OPERATION_LEVELS, QueryReader, not_supported};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 impl<'a> QueryReader<'a> {
@@ -24,11 +24,13 @@ impl<'a> QueryReader<'a> {
         }
         let operation = arithmetic(op)?;
         require_clear_concatenation(op, &sides)?;
-        let sides = match operation {
-            ArithmeticOperator::Concatenate => [self.text(left, scope)?, self.text(right, scope)?],
-            ArithmeticOperator::Divide => [self.expr(left, scope)?, self.divisor(right, scope)?],
-            _ => [self.expr(left, scope)?, self.expr(right, scope)?],
-        };
+        let sides = self.deeper_by(OPERATION_LEVELS, |reader| {
+            Ok(match operation {
+                ArithmeticOperator::Concatenate => [reader.text(left, scope)?, reader.text(right, scope)?],
+                ArithmeticOperator::Divide => [reader.expr(left, scope)?, reader.divisor(right, scope)?],
+                _ => [reader.expr(left, scope)?, reader.expr(right, scope)?],
+            })
+        })?;
         Ok(Expr::Arithmetic(operation, Box::new(sides)))
     }
 
