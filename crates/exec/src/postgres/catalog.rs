@@ -6,11 +6,13 @@
 
 use super::address::Address;
 use super::role::{failure, script};
-use super::session::{RunError, Session};
+use super::session::Session;
+use super::transaction::RunError;
 use crate::database::{ColumnProfile, DatabaseError, LeftOutTable, ReadSchema};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Duration;
 use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 use xpr_lang::sql::{Column, ColumnId, ColumnType, Dialect, ForeignKey, Schema, Table, TableId};
 
 /// The time for each statement that reads the catalogue.
@@ -35,7 +37,8 @@ const TABLES: &str = "
 const COLUMNS: &str = "
     SELECT a.attrelid, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
            CASE t.typtype WHEN 'd' THEN pg_catalog.format_type(t.typbasetype, NULL) ELSE pg_catalog.format_type(t.oid, NULL) END,
-           t.typcategory::text, pg_catalog.col_description(a.attrelid, a.attnum), a.attnum
+           t.typcategory::text, pg_catalog.col_description(a.attrelid, a.attnum), a.attnum,
+           CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     WHERE a.attrelid = ANY($1) AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attrelid, a.attnum";
@@ -102,6 +105,8 @@ pub(super) struct TableDetails {
     pub(super) rows: f64,
     pub(super) bytes: f64,
     pub(super) is_view: bool,
+    /// Whether a column has a type that is defined in the database.
+    pub(super) has_own_types: bool,
 }
 
 /// The tables of a database as the server describes them.
@@ -124,13 +129,9 @@ impl Catalog {
         self.details.get(&(table.namespace.clone(), table.name.clone()))
     }
 
-    /// Returns the estimated rows of each table of a schema.
-    pub(super) fn rows(&self, schema: &Schema) -> Vec<f64> {
-        schema
-            .tables
-            .iter()
-            .map(|table| self.details(table).map_or(f64::INFINITY, |details| details.rows))
-            .collect()
+    /// Returns what is known of each table of a schema.
+    pub(super) fn all_details(&self, schema: &Schema) -> Vec<Option<TableDetails>> {
+        schema.tables.iter().map(|table| self.details(table).cloned()).collect()
     }
 }
 
@@ -143,14 +144,14 @@ impl Reader<'_> {
     fn rows(
         &mut self,
         sql: &str,
-        parameters: &[&(dyn tokio_postgres::types::ToSql + Sync)],
+        parameters: &[(&(dyn ToSql + Sync), Type)],
     ) -> Result<Vec<Row>, DatabaseError> {
         self.session.rows(sql, parameters, TIME).map_err(|error| failure(self.address, error))
     }
 
     fn catalog(mut self) -> Result<Catalog, DatabaseError> {
         let schemas = self.schemas()?;
-        let listed = self.rows(TABLES, &[&schemas])?;
+        let listed = self.rows(TABLES, &[(&schemas, Type::TEXT_ARRAY)])?;
         let effects = self.views_with_effects()?;
         let mut declared = ReadSchema {
             schema: Schema { dialect: Dialect::Postgres, ..Schema::default() },
@@ -180,7 +181,7 @@ impl Reader<'_> {
                 () => (bytes / SMALLEST_ROW).max(1.0),
             };
             tables.insert(oid, TableId(declared.schema.tables.len() as u32));
-            details.push(TableDetails { kinds: vec![], rows, bytes, is_view });
+            details.push(TableDetails { kinds: vec![], rows, bytes, is_view, has_own_types: false });
             declared.declared_types.push(vec![]);
             declared.schema.tables.push(Table {
                 name,
@@ -205,11 +206,7 @@ impl Reader<'_> {
         Ok(Catalog { schemas, declared, details })
     }
 
-    fn get<'r, T: tokio_postgres::types::FromSql<'r>>(
-        &self,
-        row: &'r Row,
-        index: usize,
-    ) -> Result<T, DatabaseError> {
+    fn get<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T, DatabaseError> {
         row.try_get(index).map_err(|error| failure(self.address, RunError::from(error)))
     }
 
@@ -244,7 +241,7 @@ impl Reader<'_> {
     ) -> Result<Vec<FxHashMap<i16, u32>>, DatabaseError> {
         let oids: Vec<u32> = tables.keys().copied().collect();
         let mut numbers = vec![FxHashMap::default(); declared.schema.tables.len()];
-        for row in self.rows(COLUMNS, &[&oids])? {
+        for row in self.rows(COLUMNS, &[(&oids, Type::OID_ARRAY)])? {
             let Some(&id) = tables.get(&self.get::<u32>(&row, 0)?) else { continue };
             let index = id.0 as usize;
             let (base, category): (String, String) = (self.get(&row, 3)?, self.get(&row, 4)?);
@@ -257,6 +254,7 @@ impl Reader<'_> {
             });
             declared.declared_types[index].push(self.get(&row, 2)?);
             details[index].kinds.push(TypeKind::new(&category, &base));
+            details[index].has_own_types |= Type::from_oid(self.get(&row, 7)?).is_none();
         }
         Ok(numbers)
     }
@@ -271,7 +269,7 @@ impl Reader<'_> {
         let indices = |table: TableId, key: &[i16]| -> Option<Vec<u32>> {
             key.iter().map(|number| numbers[table.0 as usize].get(number).copied()).collect()
         };
-        for row in self.rows(KEYS, &[&oids])? {
+        for row in self.rows(KEYS, &[(&oids, Type::OID_ARRAY)])? {
             let Some(&table) = tables.get(&self.get::<u32>(&row, 0)?) else { continue };
             let Some(columns) = indices(table, &self.get::<Vec<i16>>(&row, 2)?) else { continue };
             if self.get::<String>(&row, 1)? == "p" {
@@ -307,7 +305,7 @@ impl Reader<'_> {
         let names: FxHashSet<&String> = called.iter().flat_map(|(_, names)| names).collect();
         let names: Vec<&String> = names.into_iter().collect();
         let mut effects: FxHashSet<String> = FxHashSet::default();
-        for row in self.rows(EFFECTS, &[&names])? {
+        for row in self.rows(EFFECTS, &[(&names, Type::TEXT_ARRAY)])? {
             effects.insert(self.get(&row, 0)?);
         }
         let mut views: FxHashMap<u32, String> = FxHashMap::default();

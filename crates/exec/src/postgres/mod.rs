@@ -23,6 +23,7 @@ mod role;
 mod runner;
 mod session;
 mod tls;
+mod transaction;
 mod values;
 
 pub use database::PostgresDatabase;

@@ -1,7 +1,8 @@
 //! The check that a role can only read.
 
 use super::address::Address;
-use super::session::{RunError, Session};
+use super::session::Session;
+use super::transaction::RunError;
 use crate::database::DatabaseError;
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ pub(super) fn script(address: &Address, schemas: &[String]) -> String {
 pub(super) fn failure(address: &Address, error: RunError) -> DatabaseError {
     let message = match error {
         RunError::Lost(message) => message,
-        RunError::Fault(fault) => xpr_lang::Outcome::from(fault).to_string(),
+        RunError::Fault(fault) | RunError::Unread(fault) => xpr_lang::Outcome::from(fault).to_string(),
     };
     DatabaseError::Connection { address: address.text.clone(), message }
 }

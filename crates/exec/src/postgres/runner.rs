@@ -1,12 +1,15 @@
 //! The executor of queries on a server.
 
+use super::catalog::TableDetails;
+use super::cells::ReadCell;
 use super::functions::FUNCTIONS;
-use super::session::{PlanCheck, RunError, Server, Session};
+use super::session::{Server, Session};
+use super::transaction::{Allowance, PlanCheck, QueryToRun, RunError};
 use crate::database::Cell;
 use crate::database::{DatabaseError, QueryLimits, print_cell, print_rows};
 use crate::{Executor, Fault, Outcome};
 use std::sync::Arc;
-use xpr_lang::sql::{self, CheckError, GuardedQuery, Schema, guard};
+use xpr_lang::sql::{self, CheckError, GuardedQuery, Schema, TableId, guard};
 
 /// Steps of SQLite's machine that cost as much as one unit of PostgreSQL's estimates, which is reading a page.
 const STEPS_A_UNIT: u64 = 40;
@@ -22,8 +25,8 @@ pub struct PostgresRunner {
     session: Session,
     server: Arc<Server>,
     schema: Schema,
-    /// The estimated rows of each table; infinite for views, of which nothing is known.
-    rows: Vec<f64>,
+    /// What is known of each table of the schema.
+    tables: Vec<Option<TableDetails>>,
     limits: QueryLimits,
     is_checked: bool,
 }
@@ -31,12 +34,12 @@ pub struct PostgresRunner {
 impl PostgresRunner {
     pub(super) fn new(
         server: &Arc<Server>,
-        (schema, rows): (Schema, Vec<f64>),
+        (schema, tables): (Schema, Vec<Option<TableDetails>>),
         limits: QueryLimits,
         is_checked: bool,
     ) -> Result<Self, DatabaseError> {
         let session = Session::open(server)?;
-        Ok(PostgresRunner { session, server: Arc::clone(server), schema, rows, limits, is_checked })
+        Ok(PostgresRunner { session, server: Arc::clone(server), schema, tables, limits, is_checked })
     }
 
     /// Checks a query as far as that is possible without running it. Returns whether its rows have an order.
@@ -56,10 +59,19 @@ impl PostgresRunner {
         guard(program, &self.schema, &FUNCTIONS).map_err(|error| Fault::Runtime(error.to_string()))
     }
 
+    fn details(&self, table: &TableId) -> Option<&TableDetails> {
+        self.tables.get(table.0 as usize)?.as_ref()
+    }
+
     /// Returns whether a query is so small that its cost need not be estimated.
     fn is_small(&self, query: &GuardedQuery) -> bool {
-        let rows = |table: &sql::TableId| self.rows.get(table.0 as usize).copied().unwrap_or(f64::INFINITY);
+        let rows = |table| self.details(table).map_or(f64::INFINITY, |details| details.rows);
         !query.joins_texts && query.tables.iter().map(rows).product::<f64>() <= FEW_COMBINATIONS
+    }
+
+    /// Returns what the server may use for a query.
+    fn allowance(&self, query: &GuardedQuery) -> Allowance {
+        Allowance { time: self.limits.time, memory: self.limits.memory / query.tables.len().max(1) }
     }
 
     fn run(&mut self, program: &str) -> Result<Outcome, Fault> {
@@ -68,20 +80,28 @@ impl PostgresRunner {
         let ordered = ordered.unwrap_or(query.ordered);
         let steps = self.limits.steps;
         let needs_plan = !self.is_small(&query) && steps != u64::MAX;
-        let check = move |plan: &str| check_plan(plan, steps, query.joins_texts);
+        let allowance = self.allowance(&query);
+        let check = |plan: &str| check_plan(plan, steps, query.joins_texts);
+        let plan_check: Option<&PlanCheck<'_>> = if needs_plan { Some(&check) } else { None };
+        let has_own_types = |table| self.details(table).is_none_or(|details| details.has_own_types);
+        let sent = QueryToRun {
+            sql: &query.text,
+            // One more shows that there are too many.
+            rows: Some(self.limits.rows.saturating_add(1)),
+            has_own_types: query.tables.iter().any(has_own_types),
+        };
         for _ in 0..ATTEMPTS {
             if let Some(reason) = self.server.loss() {
                 return Err(Fault::Runtime(format!("the server is gone: {reason}")));
             }
             let mut answer = Answer { limits: self.limits, rows: Vec::new(), output: 0, is_empty: true };
-            let plan_check: Option<&PlanCheck<'_>> = if needs_plan { Some(&check) } else { None };
-            let run = self.session.run(&query.text, self.limits.time, plan_check, &mut |row| {
-                answer.add(row.iter().map(|cell| cell.cell()))
-            });
+            let run = self
+                .session
+                .run(&sent, allowance, plan_check, &mut |row| answer.add(row.iter().map(ReadCell::cell)));
             match run {
                 Ok(()) if answer.is_empty => return Ok(Outcome::Empty),
                 Ok(()) => return Ok(Outcome::Value(print_rows(answer.rows, ordered))),
-                Err(RunError::Fault(fault)) => return Err(fault),
+                Err(RunError::Fault(fault) | RunError::Unread(fault)) => return Err(fault),
                 Err(RunError::Lost(reason)) => _ = self.session.wait_for_server(&reason),
             }
         }
@@ -149,7 +169,8 @@ impl Executor for PostgresRunner {
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
         let query = self.guarded(program).ok()?;
-        self.session.column_names(&query.text, self.limits.time).ok()
+        let allowance = self.allowance(&query);
+        self.session.column_names(&query.text, allowance).ok()
     }
 }
 
