@@ -1,0 +1,235 @@
+//! Queries, selects and the sources that they read.
+
+use super::spelling::{identifier, object_name};
+use super::{Checked, Guard, refused};
+use crate::sql::reader::unsupported_clause;
+use crate::sql::schema::{Table, TableId};
+use sqlparser::ast::{self, Expr, ObjectName, ObjectNamePart, SetExpr, TableFactor, Value};
+
+/// The tables and queries in all `FROM` lists. Planning and memory grow with them.
+const MAX_SOURCES: usize = 32;
+
+impl Guard<'_> {
+    pub(super) fn query(&mut self, query: &mut ast::Query) -> Checked {
+        self.deeper(|guard| guard.query_unbounded(query))
+    }
+
+    fn query_unbounded(&mut self, query: &mut ast::Query) -> Checked {
+        let before = self.common_tables.len();
+        if let Some(with) = &mut query.with {
+            if with.recursive {
+                return Err(refused("a recursive query"));
+            }
+            for cte in &mut with.cte_tables {
+                if cte.from.is_some() || cte.materialized.is_some() {
+                    return Err(refused("this kind of WITH"));
+                }
+                self.query(&mut cte.query)?;
+                self.alias(&mut cte.alias)?;
+                self.common_tables.push(cte.alias.name.value.to_ascii_lowercase());
+            }
+        }
+        if !query.locks.is_empty() {
+            return Err(refused("a query that locks rows"));
+        }
+        if query.for_clause.is_some()
+            || query.settings.is_some()
+            || query.format_clause.is_some()
+            || !query.pipe_operators.is_empty()
+        {
+            return Err(refused("a clause that is not known"));
+        }
+        self.body(&mut query.body)?;
+        if let Some(order) = &mut query.order_by {
+            let ast::OrderByKind::Expressions(keys) = &mut order.kind else {
+                return Err(refused("ORDER BY ALL"));
+            };
+            self.keys(keys)?;
+        }
+        if let Some(limit) = &query.limit_clause {
+            let is_number =
+                |expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)));
+            let ast::LimitClause::LimitOffset { limit, offset, limit_by } = limit else {
+                return Err(refused("this kind of LIMIT"));
+            };
+            let numbers = limit.iter().chain(offset.iter().map(|offset| &offset.value));
+            if !limit_by.is_empty() || !numbers.into_iter().all(is_number) {
+                return Err(refused("LIMIT that is not a number"));
+            }
+        }
+        if let Some(fetch) = &mut query.fetch
+            && let Some(rows) = &mut fetch.quantity
+        {
+            self.expr(rows)?;
+        }
+        self.common_tables.truncate(before);
+        Ok(())
+    }
+
+    fn body(&mut self, body: &mut SetExpr) -> Checked {
+        self.deeper(|guard| guard.body_unbounded(body))
+    }
+
+    fn body_unbounded(&mut self, body: &mut SetExpr) -> Checked {
+        match body {
+            SetExpr::Select(select) => self.select(select),
+            SetExpr::Query(query) => self.query(query),
+            SetExpr::SetOperation { left, right, .. } => {
+                self.body(left)?;
+                self.body(right)
+            }
+            SetExpr::Values(_) | SetExpr::Table(_) => Err(refused("rows that are not of a table")),
+            _ => Err(refused("a statement that does more than read")),
+        }
+    }
+
+    fn select(&mut self, select: &mut ast::Select) -> Checked {
+        if let Some(clause) = unsupported_clause(select) {
+            return Err(refused(clause));
+        }
+        if let Some(ast::Distinct::On(keys)) = &mut select.distinct {
+            self.exprs(keys)?;
+        }
+        for tables in &mut select.from {
+            self.joined(tables)?;
+        }
+        for item in &mut select.projection {
+            match item {
+                ast::SelectItem::UnnamedExpr(expr) => {
+                    // An output without a name has that of its function, which is on the list.
+                    if let Expr::Function(ast::Function { name, .. }) = expr
+                        && let Some(ObjectNamePart::Identifier(name)) = name.0.last()
+                    {
+                        self.define(name);
+                    }
+                    self.expr(expr)?;
+                }
+                ast::SelectItem::ExprWithAlias { expr, alias } => {
+                    self.define(alias);
+                    self.expr(expr)?;
+                    identifier(alias)?;
+                }
+                ast::SelectItem::Wildcard(options)
+                    if *options == ast::WildcardAdditionalOptions::default() => {}
+                ast::SelectItem::QualifiedWildcard(
+                    ast::SelectItemQualifiedWildcardKind::ObjectName(name),
+                    options,
+                ) if *options == ast::WildcardAdditionalOptions::default() => object_name(name)?,
+                _ => return Err(refused("this kind of *")),
+            }
+        }
+        if let Some(condition) = &mut select.selection {
+            self.expr(condition)?;
+        }
+        match &mut select.group_by {
+            ast::GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => self.exprs(keys)?,
+            _ => return Err(refused("this kind of GROUP BY")),
+        }
+        select.having.as_mut().map_or(Ok(()), |condition| self.expr(condition))
+    }
+
+    fn joined(&mut self, tables: &mut ast::TableWithJoins) -> Checked {
+        self.deeper(|guard| guard.joined_unbounded(tables))
+    }
+
+    fn joined_unbounded(&mut self, tables: &mut ast::TableWithJoins) -> Checked {
+        self.source(&mut tables.relation)?;
+        for join in &mut tables.joins {
+            self.source(&mut join.relation)?;
+            use ast::JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
+            match &mut join.join_operator {
+                Join(constraint)
+                | Inner(constraint)
+                | Left(constraint)
+                | LeftOuter(constraint)
+                | Right(constraint)
+                | RightOuter(constraint)
+                | FullOuter(constraint)
+                | CrossJoin(constraint) => match constraint {
+                    ast::JoinConstraint::On(condition) => self.expr(condition)?,
+                    ast::JoinConstraint::Using(columns) => columns.iter_mut().try_for_each(object_name)?,
+                    ast::JoinConstraint::Natural | ast::JoinConstraint::None => {}
+                },
+                _ => return Err(refused("this kind of join")),
+            }
+        }
+        Ok(())
+    }
+
+    fn source(&mut self, source: &mut TableFactor) -> Checked {
+        self.sources += 1;
+        if self.sources > MAX_SOURCES {
+            return Err(refused(format!("more than {MAX_SOURCES} tables")));
+        }
+        match source {
+            TableFactor::Table {
+                name,
+                alias,
+                args: None,
+                with_hints,
+                version: None,
+                with_ordinality: false,
+                partitions,
+                json_path: None,
+                sample: None,
+                index_hints,
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
+                if !self.is_common_table(name) {
+                    let table = self.table(name);
+                    let unknown = || refused(format!("reading {name}, which is not a table of the schema"));
+                    self.tables.push(table.ok_or_else(unknown)?);
+                }
+                object_name(name)?;
+                alias.as_mut().map_or(Ok(()), |alias| self.alias(alias))
+            }
+            TableFactor::Derived { lateral: false, subquery, alias } => {
+                self.query(subquery)?;
+                alias.as_mut().map_or(Ok(()), |alias| self.alias(alias))
+            }
+            TableFactor::NestedJoin { table_with_joins, alias } => {
+                self.joined(table_with_joins)?;
+                alias.as_mut().map_or(Ok(()), |alias| self.alias(alias))
+            }
+            other => Err(refused(format!("{other} in FROM"))),
+        }
+    }
+
+    /// Returns whether a name is that of a query in `WITH`.
+    fn is_common_table(&self, name: &ObjectName) -> bool {
+        let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else { return false };
+        self.common_tables.contains(&name.value.to_ascii_lowercase())
+    }
+
+    /// Returns the table of the schema with a name.
+    fn table(&self, name: &ObjectName) -> Option<TableId> {
+        match name.0.as_slice() {
+            [ObjectNamePart::Identifier(name)] => {
+                let is_called = |table: &Table| table.name.eq_ignore_ascii_case(&name.value);
+                let index = self.schema.tables.iter().position(is_called)?;
+                Some(TableId(index as u32))
+            }
+            [ObjectNamePart::Identifier(namespace), ObjectNamePart::Identifier(name)] => {
+                self.schema.find_qualified_table(&namespace.value, &name.value)
+            }
+            _ => None,
+        }
+    }
+
+    fn alias(&mut self, alias: &mut ast::TableAlias) -> Checked {
+        for column in &mut alias.columns {
+            self.define(&column.name);
+            identifier(&mut column.name)?;
+            if column.data_type.is_some() {
+                return Err(refused("types of columns"));
+            }
+        }
+        identifier(&mut alias.name)
+    }
+
+    pub(super) fn keys(&mut self, keys: &mut [ast::OrderByExpr]) -> Checked {
+        keys.iter_mut().try_for_each(|key| match key.with_fill {
+            None => self.expr(&mut key.expr),
+            Some(_) => Err(refused("WITH FILL")),
+        })
+    }
+}
