@@ -3,12 +3,14 @@
 use super::catalog::TableDetails;
 use super::cells::ReadCell;
 use super::functions::FUNCTIONS;
-use super::session::{Server, Session};
-use super::transaction::{Allowance, PlanCheck, QueryToRun, RunError};
+use super::session::{QueryToSend, Server, Session};
+use super::transaction::{Allowance, RunError};
 use crate::database::Cell;
 use crate::database::{DatabaseError, QueryLimits, print_cell, print_rows};
 use crate::{Executor, Fault, Outcome};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
+use std::time::Duration;
 use xpr_lang::sql::{self, CheckError, GuardedQuery, Schema, TableId, guard};
 
 /// Steps of SQLite's machine that cost as much as one unit of PostgreSQL's estimates, which is reading a page.
@@ -19,6 +21,10 @@ const FEW_COMBINATIONS: f64 = 100_000.0;
 const JOINED_TEXT: f64 = (8 << 20) as f64;
 /// How often a query is tried whose connection ends while it runs. The query may be the reason.
 const ATTEMPTS: usize = 3;
+/// The most queries that are sent together.
+const SENT_TOGETHER: usize = 30;
+/// The time for learning the types of a table.
+const TYPES_TIME: Duration = Duration::from_secs(5);
 
 /// An executor of queries on a server. Each thread needs its own.
 pub struct PostgresRunner {
@@ -29,6 +35,8 @@ pub struct PostgresRunner {
     tables: Vec<Option<TableDetails>>,
     limits: QueryLimits,
     is_checked: bool,
+    /// The tables whose types the driver knows, on the connection of this number.
+    learned: (u64, FxHashSet<TableId>),
 }
 
 impl PostgresRunner {
@@ -39,7 +47,8 @@ impl PostgresRunner {
         is_checked: bool,
     ) -> Result<Self, DatabaseError> {
         let session = Session::open(server)?;
-        Ok(PostgresRunner { session, server: Arc::clone(server), schema, tables, limits, is_checked })
+        let (server, learned) = (Arc::clone(server), (0, FxHashSet::default()));
+        Ok(PostgresRunner { session, server, schema, tables, limits, is_checked, learned })
     }
 
     /// Checks a query as far as that is possible without running it. Returns whether its rows have an order.
@@ -74,38 +83,146 @@ impl PostgresRunner {
         Allowance { time: self.limits.time, memory: self.limits.memory / query.tables.len().max(1) }
     }
 
-    fn run(&mut self, program: &str) -> Result<Outcome, Fault> {
+    /// Checks a query and decides how it runs.
+    fn admit(&self, program: &str) -> Result<Admitted, Fault> {
         let ordered = self.check(program)?;
         let query = self.guarded(program)?;
-        let ordered = ordered.unwrap_or(query.ordered);
-        let steps = self.limits.steps;
-        let needs_plan = !self.is_small(&query) && steps != u64::MAX;
-        let allowance = self.allowance(&query);
-        let check = |plan: &str| check_plan(plan, steps, query.joins_texts);
-        let plan_check: Option<&PlanCheck<'_>> = if needs_plan { Some(&check) } else { None };
-        let has_own_types = |table| self.details(table).is_none_or(|details| details.has_own_types);
-        let sent = QueryToRun {
-            sql: &query.text,
-            // One more shows that there are too many.
-            rows: Some(self.limits.rows.saturating_add(1)),
-            has_own_types: query.tables.iter().any(has_own_types),
+        Ok(Admitted {
+            ordered: ordered.unwrap_or(query.ordered),
+            needs_plan: !self.is_small(&query) && self.limits.steps != u64::MAX,
+            allowance: self.allowance(&query),
+            query,
+        })
+    }
+
+    /// Returns the outcome of each program.
+    fn run_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
+        let admitted: Vec<Result<Admitted, Fault>> =
+            programs.iter().map(|program| self.admit(program)).collect();
+        let mut outcomes: Vec<Option<Outcome>> =
+            admitted.iter().map(|query| query.as_ref().err().cloned().map(Outcome::from)).collect();
+        let waiting = |outcomes: &[Option<Outcome>]| -> Vec<usize> {
+            (0..outcomes.len()).filter(|&index| outcomes[index].is_none()).collect()
         };
-        for _ in 0..ATTEMPTS {
-            if let Some(reason) = self.server.loss() {
-                return Err(Fault::Runtime(format!("the server is gone: {reason}")));
-            }
-            let mut answer = Answer { limits: self.limits, rows: Vec::new(), output: 0, is_empty: true };
-            let run = self
-                .session
-                .run(&sent, allowance, plan_check, &mut |row| answer.add(row.iter().map(ReadCell::cell)));
-            match run {
-                Ok(()) if answer.is_empty => return Ok(Outcome::Empty),
-                Ok(()) => return Ok(Outcome::Value(print_rows(answer.rows, ordered))),
-                Err(RunError::Fault(fault) | RunError::Unread(fault)) => return Err(fault),
-                Err(RunError::Lost(reason)) => _ = self.session.wait_for_server(&reason),
+        let query = |index: &usize| admitted[*index].as_ref().ok();
+        for together in waiting(&outcomes).chunks(SENT_TOGETHER) {
+            let queries: Vec<&Admitted> = together.iter().filter_map(query).collect();
+            for (&index, outcome) in together.iter().zip(self.try_together(&queries)) {
+                outcomes[index] = outcome;
             }
         }
-        Err(Fault::Runtime("the connection to the server ended while the query ran".to_owned()))
+        // Those whose connection ended, or that had no time left by others.
+        for index in waiting(&outcomes) {
+            outcomes[index] = query(&index).map(|query| self.run_alone(query));
+        }
+        outcomes.into_iter().flatten().collect()
+    }
+
+    /// Runs one query, as often as the connection to the server ends.
+    fn run_alone(&mut self, query: &Admitted) -> Outcome {
+        for _ in 0..ATTEMPTS {
+            if let Some(reason) = self.server.loss() {
+                return Outcome::RuntimeError(format!("the server is gone: {reason}"));
+            }
+            if let Some(Some(outcome)) = self.try_together(&[query]).pop() {
+                return outcome;
+            }
+            self.session.wait_for_server();
+        }
+        Outcome::RuntimeError("the connection to the server ended while the query ran".to_owned())
+    }
+
+    /// Runs queries that are sent together. One has no outcome if its connection ended, or if others took all of the time.
+    fn try_together(&mut self, queries: &[&Admitted]) -> Vec<Option<Outcome>> {
+        let mut outcomes = self.over_cost(queries);
+        let left: Vec<usize> = (0..queries.len()).filter(|&index| outcomes[index].is_none()).collect();
+        let sent: Vec<QueryToSend<'_>> = left.iter().map(|&index| queries[index].to_send()).collect();
+        if sent.is_empty() || !self.learn_types(queries) {
+            return outcomes;
+        }
+        let mut answers: Vec<Answer> = left.iter().map(|_| Answer::new(self.limits)).collect();
+        let mut each_row: Vec<_> = answers
+            .iter_mut()
+            .map(|answer| move |row: &[ReadCell<'_>]| answer.add(row.iter().map(ReadCell::cell)))
+            .collect();
+        // One more row than allowed shows that there are too many.
+        let run = self.session.run_all(&sent, self.limits.rows.saturating_add(1), &mut each_row);
+        drop(each_row);
+        let runs = match run {
+            Ok(runs) => runs,
+            Err(RunError::Fault(fault)) if sent.len() == 1 => vec![Err(fault.into())],
+            Err(_) => return outcomes,
+        };
+        for ((index, run), answer) in left.into_iter().zip(runs).zip(answers) {
+            outcomes[index] = match run {
+                Ok(()) => Some(answer.outcome(queries[index].ordered)),
+                Err(RunError::Fault(fault) | RunError::Unread(fault)) => Some(fault.into()),
+                Err(RunError::Lost(_)) => None,
+            };
+        }
+        outcomes
+    }
+
+    /// Returns an outcome for each query that costs more than allowed by the server's plan of it, or has no plan.
+    fn over_cost(&mut self, queries: &[&Admitted]) -> Vec<Option<Outcome>> {
+        let mut outcomes = vec![None; queries.len()];
+        let planned: Vec<usize> = (0..queries.len()).filter(|&index| queries[index].needs_plan).collect();
+        let sent: Vec<QueryToSend<'_>> = planned.iter().map(|&index| queries[index].to_send()).collect();
+        if sent.is_empty() {
+            return outcomes;
+        }
+        // Without plans, the connection is gone, or the queries will take too much time too.
+        let plans = self.session.plans(&sent).unwrap_or_default();
+        for (index, plan) in planned.into_iter().zip(plans) {
+            let checked = plan
+                .and_then(|plan| Ok(check_plan(&plan, self.limits.steps, queries[index].query.joins_texts)?));
+            if let Err(RunError::Fault(fault)) = checked {
+                outcomes[index] = Some(fault.into());
+            }
+        }
+        outcomes
+    }
+
+    /// Lets the driver learn the types that the tables of queries define, once for each table and connection. Returns
+    /// whether that worked.
+    fn learn_types(&mut self, queries: &[&Admitted]) -> bool {
+        let mut learned = true;
+        for table in queries.iter().flat_map(|admitted| &admitted.query.tables) {
+            if self.details(table).is_some_and(|details| !details.has_own_types) {
+                continue;
+            }
+            if self.learned.0 != self.session.connections() {
+                self.learned = (self.session.connections(), FxHashSet::default());
+            }
+            if self.learned.1.contains(table) {
+                continue;
+            }
+            let sql = format!("SELECT * FROM {}", self.schema.table_in_sql(*table));
+            let allowance = Allowance::of_time(TYPES_TIME);
+            learned &= match self.session.columns(&QueryToSend { sql: &sql, allowance }) {
+                Ok(_) => self.learned.1.insert(*table),
+                // Queries that read it fail for the same reason.
+                Err(RunError::Fault(_)) => true,
+                Err(RunError::Lost(_) | RunError::Unread(_)) => false,
+            };
+        }
+        learned
+    }
+}
+
+/// A query that may run.
+struct Admitted {
+    query: GuardedQuery,
+    /// Whether the order of its rows is part of the answer.
+    ordered: bool,
+    /// Whether the server's plan decides if it runs.
+    needs_plan: bool,
+    allowance: Allowance,
+}
+
+impl Admitted {
+    fn to_send(&self) -> QueryToSend<'_> {
+        QueryToSend { sql: &self.query.text, allowance: self.allowance }
     }
 }
 
@@ -119,6 +236,14 @@ struct Answer {
 }
 
 impl Answer {
+    fn new(limits: QueryLimits) -> Self {
+        Answer { limits, rows: Vec::new(), output: 0, is_empty: true }
+    }
+
+    fn outcome(self, ordered: bool) -> Outcome {
+        if self.is_empty { Outcome::Empty } else { Outcome::Value(print_rows(self.rows, ordered)) }
+    }
+
     fn add<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) -> Result<(), Fault> {
         if self.rows.len() == self.limits.rows {
             return Err(Fault::Limit("rows"));
@@ -164,13 +289,20 @@ fn check_plan(plan: &str, steps: u64, joins_texts: bool) -> Result<(), Fault> {
 
 impl Executor for PostgresRunner {
     fn execute(&mut self, program: &str) -> Outcome {
-        self.run(program).unwrap_or_else(Outcome::from)
+        match self.admit(program) {
+            Ok(query) => self.run_alone(&query),
+            Err(fault) => fault.into(),
+        }
+    }
+
+    fn execute_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
+        self.run_all(programs)
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
         let query = self.guarded(program).ok()?;
         let allowance = self.allowance(&query);
-        self.session.column_names(&query.text, allowance).ok()
+        self.session.columns(&QueryToSend { sql: &query.text, allowance }).ok()
     }
 }
 

@@ -6,10 +6,12 @@
 //! connection.
 
 use super::address::Address;
+use super::cells::ReadCell;
 use super::tls;
-use super::transaction::{self, Allowance, EachRow, PlanCheck, QueryToRun, RunError, with_source};
+use super::transaction::{self, Allowance, EachRow, RunError, with_source};
 use crate::Fault;
 use crate::database::DatabaseError;
+use futures_util::future::join_all;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -69,6 +71,49 @@ impl Server {
     }
 }
 
+/// A query as it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueryToSend<'q> {
+    pub(super) sql: &'q str,
+    pub(super) allowance: Allowance,
+}
+
+fn total_time(queries: &[QueryToSend<'_>]) -> Duration {
+    queries.iter().map(|query| query.allowance.time).sum()
+}
+
+/// What work leaves on a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Left {
+    /// Nothing: the connection can be used again.
+    Nothing,
+    /// The connection is gone.
+    Loss,
+    /// A statement that goes on.
+    Statement,
+}
+
+/// A result that says what is left on the connection.
+trait MayLeave {
+    fn left(&self) -> Left;
+}
+
+impl<T> MayLeave for Result<T, RunError> {
+    fn left(&self) -> Left {
+        match self {
+            Ok(_) | Err(RunError::Fault(_)) => Left::Nothing,
+            Err(RunError::Lost(_)) => Left::Loss,
+            Err(RunError::Unread(_)) => Left::Statement,
+        }
+    }
+}
+
+impl<T> MayLeave for Vec<Result<T, RunError>> {
+    fn left(&self) -> Left {
+        self.iter().map(MayLeave::left).max().unwrap_or(Left::Nothing)
+    }
+}
+
 /// A connection to a server.
 pub(super) struct Session {
     server: Arc<Server>,
@@ -76,6 +121,8 @@ pub(super) struct Session {
     client: Option<Client>,
     /// The major version of the server.
     version: u32,
+    /// The number of times that this session connected.
+    connections: u64,
 }
 
 impl Session {
@@ -84,7 +131,8 @@ impl Session {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|source| {
             DatabaseError::Connection { address: server.address.text.clone(), message: source.to_string() }
         })?;
-        let mut session = Session { server: Arc::clone(server), runtime, client: None, version: 0 };
+        let mut session =
+            Session { server: Arc::clone(server), runtime, client: None, version: 0, connections: 0 };
         session.connect().map_err(|error| connection_error(&server.address, &error))?;
         Ok(session)
     }
@@ -99,7 +147,13 @@ impl Session {
             Ok::<_, Error>((client, version))
         })?;
         (self.client, self.version) = (Some(client), version);
+        self.connections += 1;
         Ok(())
+    }
+
+    /// Returns the number of times that this session connected.
+    pub(super) fn connections(&self) -> u64 {
+        self.connections
     }
 
     /// Runs one statement of this crate and returns its rows.
@@ -109,77 +163,105 @@ impl Session {
         parameters: &[(&(dyn ToSql + Sync), Type)],
         time: Duration,
     ) -> Result<Vec<Row>, RunError> {
-        self.in_transaction(Allowance::of_time(time), async |client, beginning| {
-            transaction::rows(client, beginning, sql, parameters).await
-        })
+        let beginning = self.beginning(Allowance::of_time(time));
+        self.within(time, async |client| transaction::rows(client, &beginning, sql, parameters).await)?
     }
 
-    /// Runs one query and calls `each_row` with each row. The query does not run if `check` refuses its plan.
+    /// Runs one query of this crate and calls `each_row` with each row.
     pub(super) fn run(
         &mut self,
-        query: &QueryToRun<'_>,
-        allowance: Allowance,
-        check: Option<&PlanCheck<'_>>,
+        sql: &str,
+        time: Duration,
         each_row: &mut EachRow<'_>,
     ) -> Result<(), RunError> {
-        self.in_transaction(allowance, async |client, beginning| {
-            transaction::run(client, beginning, query, check, each_row).await
-        })
+        let beginning = self.beginning(Allowance::of_time(time));
+        self.within(time, async |client| transaction::run(client, &beginning, sql, None, each_row).await)?
     }
 
-    /// Returns the names of the columns of a query, which does not run.
-    pub(super) fn column_names(&mut self, sql: &str, allowance: Allowance) -> Result<Vec<String>, RunError> {
-        self.in_transaction(allowance, async |client, beginning| {
-            transaction::column_names(client, beginning, sql).await
-        })
-    }
-
-    /// Calls `work` with the connection and the statements that begin a transaction, for at most the time that is allowed.
-    fn in_transaction<T>(
+    /// Runs queries that are sent together, and calls the function of each one with each of its first `rows` rows.
+    ///
+    /// # Errors
+    /// If all of them together take too much time, or there is no connection. A query that fails is an error in the list.
+    pub(super) fn run_all<R>(
         &mut self,
-        allowance: Allowance,
-        work: impl AsyncFnOnce(&Client, &str) -> Result<T, RunError>,
+        queries: &[QueryToSend<'_>],
+        rows: usize,
+        each_row: &mut [R],
+    ) -> Result<Vec<Result<(), RunError>>, RunError>
+    where
+        R: FnMut(&[ReadCell<'_>]) -> Result<(), Fault>,
+    {
+        let beginnings = self.beginnings(queries);
+        self.within(total_time(queries), async |client| {
+            let each = beginnings.iter().zip(queries).zip(each_row);
+            let runs = each.map(|((beginning, query), each_row)| {
+                transaction::run(client, beginning, query.sql, Some(rows), each_row)
+            });
+            join_all(runs).await
+        })
+    }
+
+    /// Returns the server's plan of each query in JSON. None of them runs.
+    pub(super) fn plans(
+        &mut self,
+        queries: &[QueryToSend<'_>],
+    ) -> Result<Vec<Result<String, RunError>>, RunError> {
+        let beginnings = self.beginnings(queries);
+        self.within(total_time(queries), async |client| {
+            let each = beginnings.iter().zip(queries);
+            join_all(each.map(|(beginning, query)| transaction::plan(client, beginning, query.sql))).await
+        })
+    }
+
+    /// Returns the names of the columns of a query, which does not run. The driver knows their types from then on.
+    pub(super) fn columns(&mut self, query: &QueryToSend<'_>) -> Result<Vec<String>, RunError> {
+        let beginning = self.beginning(query.allowance);
+        self.within(query.allowance.time, async |client| {
+            transaction::columns(client, &beginning, query.sql).await
+        })?
+    }
+
+    fn beginning(&self, allowance: Allowance) -> String {
+        transaction::beginning(allowance, self.server.search_path(), self.version)
+    }
+
+    fn beginnings(&self, queries: &[QueryToSend<'_>]) -> Vec<String> {
+        queries.iter().map(|query| self.beginning(query.allowance)).collect()
+    }
+
+    /// Calls `work` with the connection, for a little more than the time in which the server should have finished. What is
+    /// still going on at the end is cancelled.
+    fn within<T: MayLeave>(
+        &mut self,
+        time: Duration,
+        work: impl AsyncFnOnce(&Client) -> T,
     ) -> Result<T, RunError> {
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.connect()?;
         }
         let Some(client) = &self.client else { return Err(RunError::Lost("not connected".to_owned())) };
-        let beginning = transaction::beginning(allowance, self.server.search_path(), self.version);
-        let finished = self
-            .runtime
-            .block_on(async { timeout(allowance.time + GRACE, work(client, &beginning)).await })
-            .unwrap_or(Err(RunError::Unread(Fault::Limit("time"))));
-        match finished {
-            Err(RunError::Unread(fault)) => {
-                let cancel = client.cancel_token();
-                let cancel = cancel.cancel_query(self.server.tls.clone());
-                let _ = self.runtime.block_on(async { timeout(CANCEL_TIME, cancel).await });
-                self.client = None;
-                Err(RunError::Fault(fault))
-            }
-            Err(RunError::Lost(reason)) => {
-                self.client = None;
-                Err(RunError::Lost(reason))
-            }
-            other => other,
+        let finished = self.runtime.block_on(async { timeout(time + GRACE, work(client)).await });
+        let left = finished.as_ref().map_or(Left::Statement, MayLeave::left);
+        if left == Left::Statement {
+            let cancel = client.cancel_token();
+            let cancel = cancel.cancel_query(self.server.tls.clone());
+            let _ = self.runtime.block_on(async { timeout(CANCEL_TIME, cancel).await });
         }
+        if left != Left::Nothing {
+            self.client = None;
+        }
+        finished.map_err(|_| RunError::Fault(Fault::Limit("time")))
     }
 
-    /// Waits until a server that went away is there again, as long as the address says. Returns whether it is.
-    pub(super) fn wait_for_server(&mut self, reason: &str) -> bool {
+    /// Waits until a server that went away is there again, as long as the address says.
+    pub(super) fn wait_for_server(&mut self) {
         let start = Instant::now();
         let [mut pause, longest] = PAUSES;
         let patience = self.server.address.reconnect_timeout;
-        loop {
-            if self.server.loss().is_some() {
-                return false;
-            }
-            if self.connect().is_ok() {
-                return true;
-            }
+        while self.server.loss().is_none() {
+            let Err(error) = self.connect() else { return };
             if start.elapsed() >= patience {
-                self.server.set_lost(reason.to_owned());
-                return false;
+                return self.server.set_lost(with_source(&error));
             }
             thread::sleep(pause.min(patience));
             pause = (pause * 2).min(longest);

@@ -3,12 +3,15 @@
 //! A query takes one trip to the server and back: the start of a read-only transaction with its settings, a cursor for the
 //! query, its rows and the rollback are sent together, and the server works through them in their order. If one of them
 //! fails, the server ignores those after it until the rollback. A cursor exists in a transaction only, so that no query runs
-//! if the transaction has not begun or has not all of its settings.
+//! if the transaction has not begun or has not all of its settings. Several transactions may be sent together, too.
+//!
+//! Each future of this module sends all that it sends when it is first polled, so that the transactions of several futures
+//! do not mix.
 
 use super::cells::{self, RawCell, ReadCell};
 use crate::Fault;
 use futures_util::TryStreamExt;
-use futures_util::future::{join, join3, join4, try_join};
+use futures_util::future::{join, join3, try_join4};
 use std::pin::pin;
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
@@ -18,6 +21,7 @@ use tokio_postgres::{Client, Error, Row};
 /// The bytes of an answer that are read after it was given up. If there are more, the connection is.
 const DROPPED_BYTES: usize = 1 << 20;
 
+const ROLLBACK: &str = "ROLLBACK";
 const NO_PARAMETERS: [(&str, Type); 0] = [];
 
 /// What a transaction may use of a server.
@@ -110,83 +114,25 @@ pub(super) fn with_source(error: &Error) -> String {
     }
 }
 
-/// Decides from the server's plan of a query whether it runs.
-pub(super) type PlanCheck<'c> = dyn Fn(&str) -> Result<(), Fault> + 'c;
 /// A function that is called with each row of an answer.
 pub(super) type EachRow<'e> = dyn FnMut(&[ReadCell<'_>]) -> Result<(), Fault> + 'e;
 
-/// A query as it is sent.
-pub(super) struct QueryToRun<'q> {
-    pub(super) sql: &'q str,
-    /// The rows after which the server stops.
-    pub(super) rows: Option<usize>,
-    /// Whether the answer may have types that are defined in the database. The driver asks for what it does not know of a
-    /// type, which must be before the rows are on their way.
-    pub(super) has_own_types: bool,
-}
-
-/// Runs one query and calls `each_row` with each row. The query does not run if `check` refuses its plan.
+/// Runs one query and calls `each_row` with each of its first rows, or with all. Every type in its answer must be known to
+/// the driver by now, which would wait for ever otherwise: it asks about a type after the rows are on their way.
 pub(super) async fn run(
     client: &Client,
     beginning: &str,
-    query: &QueryToRun<'_>,
-    check: Option<&PlanCheck<'_>>,
-    each_row: &mut EachRow<'_>,
-) -> Result<(), RunError> {
-    let opened = open_cursor(client, beginning, query, check);
-    if check.is_none() && !query.has_own_types {
-        // The first error is the reason of those after it.
-        let (opened, read) = join(opened, read_and_roll_back(client, query.rows, each_row)).await;
-        return opened.and(read);
-    }
-    match opened.await {
-        Ok(()) => read_and_roll_back(client, query.rows, each_row).await,
-        Err(error) => {
-            client.batch_execute("ROLLBACK").await?;
-            Err(error)
-        }
-    }
-}
-
-/// Begins a transaction with a cursor for a query.
-async fn open_cursor(
-    client: &Client,
-    beginning: &str,
-    query: &QueryToRun<'_>,
-    check: Option<&PlanCheck<'_>>,
-) -> Result<(), RunError> {
-    let begin = client.batch_execute(beginning);
-    let explain = async {
-        let Some(check) = check else { return Ok(()) };
-        let row = client.query_typed_one(&format!("EXPLAIN (FORMAT JSON) {}", query.sql), &[]).await?;
-        let plan: RawCell<'_> = row.try_get(0)?;
-        Ok::<_, RunError>(check(&String::from_utf8_lossy(plan.0.unwrap_or_default()))?)
-    };
-    let cursor = format!("DECLARE xpr NO SCROLL CURSOR FOR {}", query.sql);
-    let declare = client.execute_typed(&cursor, &[]);
-    let describe = async {
-        if query.has_own_types {
-            client.query_typed_raw("FETCH 0 FROM xpr", NO_PARAMETERS).await?;
-        }
-        Ok::<_, RunError>(())
-    };
-    let (begun, explained, declared, described) = join4(begin, explain, declare, describe).await;
-    begun?;
-    explained?;
-    declared?;
-    described
-}
-
-/// Reads the rows of the cursor, and ends the transaction.
-async fn read_and_roll_back(
-    client: &Client,
+    sql: &str,
     rows: Option<usize>,
     each_row: &mut EachRow<'_>,
 ) -> Result<(), RunError> {
+    let cursor = format!("DECLARE xpr NO SCROLL CURSOR FOR {sql}");
     let fetch = match rows {
         Some(rows) => format!("FETCH {rows} FROM xpr"),
         None => "FETCH ALL FROM xpr".to_owned(),
     };
+    let begin = async { Ok(client.batch_execute(beginning).await) };
+    let declare = async { Ok(client.execute_typed(&cursor, &[]).await) };
     // Nobody waits for the end of a transaction whose rows are not read.
     let read = async {
         match read_rows(client, &fetch, each_row).await {
@@ -194,8 +140,11 @@ async fn read_and_roll_back(
             outcome => Ok(outcome),
         }
     };
-    let roll_back = async { Ok(client.batch_execute("ROLLBACK").await) };
-    let (read, rolled_back) = try_join(read, roll_back).await?;
+    let roll_back = async { Ok(client.batch_execute(ROLLBACK).await) };
+    let (begun, declared, read, rolled_back) = try_join4(begin, declare, read, roll_back).await?;
+    // The first error is the reason of those after it.
+    begun?;
+    declared?;
     read?;
     Ok(rolled_back?)
 }
@@ -228,20 +177,22 @@ fn read_row(row: &Row) -> Result<Vec<ReadCell<'_>>, Fault> {
     Ok(cells)
 }
 
-/// Returns the names of the columns of a query, which does not run.
-pub(super) async fn column_names(
-    client: &Client,
-    beginning: &str,
-    sql: &str,
-) -> Result<Vec<String>, RunError> {
-    let query = QueryToRun { sql, rows: Some(0), has_own_types: false };
+/// Returns the server's plan of a query in JSON.
+pub(super) async fn plan(client: &Client, beginning: &str, sql: &str) -> Result<String, RunError> {
+    let rows = rows(client, beginning, &format!("EXPLAIN (FORMAT JSON) {sql}"), &[]).await?;
+    let Some(row) = rows.first() else { return Err(Fault::Runtime("no plan".to_owned()).into()) };
+    let plan: RawCell<'_> = row.try_get(0)?;
+    Ok(String::from_utf8_lossy(plan.0.unwrap_or_default()).into_owned())
+}
+
+/// Returns the names of the columns of a query, which does not run. The driver learns their types.
+pub(super) async fn columns(client: &Client, beginning: &str, sql: &str) -> Result<Vec<String>, RunError> {
+    let (begun, statement) = join(client.batch_execute(beginning), client.prepare(sql)).await;
     // A statement that has a name is closed before the transaction ends: a pool may give the next one to another server.
-    let opened = open_cursor(client, beginning, &query, None);
-    let (opened, statement) = join(opened, client.prepare("FETCH 0 FROM xpr")).await;
     let names = statement
         .map(|statement| statement.columns().iter().map(|column| column.name().to_owned()).collect());
-    client.batch_execute("ROLLBACK").await?;
-    opened?;
+    client.batch_execute(ROLLBACK).await?;
+    begun?;
     Ok(names?)
 }
 
@@ -254,7 +205,7 @@ pub(super) async fn rows(
 ) -> Result<Vec<Row>, RunError> {
     let begin = client.batch_execute(beginning);
     let query = client.query_typed(sql, parameters);
-    let (begun, rows, rolled_back) = join3(begin, query, client.batch_execute("ROLLBACK")).await;
+    let (begun, rows, rolled_back) = join3(begin, query, client.batch_execute(ROLLBACK)).await;
     begun?;
     let rows = rows?;
     rolled_back?;

@@ -6,7 +6,7 @@
 use super::catalog::{Catalog, TypeKind};
 use super::cells::ReadCell;
 use super::session::{Server, Session};
-use super::transaction::{Allowance, QueryToRun, RunError};
+use super::transaction::RunError;
 use crate::Fault;
 use crate::database::{Cell, ColumnProfile, DatabaseError, TableProfile, TableReading, ValueReader};
 use std::sync::Arc;
@@ -55,8 +55,7 @@ impl PostgresValues {
         time: Duration,
         each_row: &mut dyn FnMut(&[ReadCell<'_>]) -> Result<(), Fault>,
     ) -> Result<(), RunError> {
-        let query = QueryToRun { sql, rows: None, has_own_types: false };
-        self.session.run(&query, Allowance::of_time(time), None, each_row)
+        self.session.run(sql, time, each_row)
     }
 
     /// Reads the sample of a table, and returns the profiles of its columns.
