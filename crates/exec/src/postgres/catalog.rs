@@ -27,9 +27,20 @@ const SCHEMAS: &str = "
     ORDER BY nspname <> 'public', nspname";
 
 const TABLES: &str = "
-    SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.reltuples::float8,
-           pg_catalog.pg_relation_size(c.oid)::float8, pg_catalog.obj_description(c.oid, 'pg_class')
+    SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, parts.rows, parts.bytes,
+           parts.long_bytes > 0, pg_catalog.obj_description(c.oid, 'pg_class')
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    CROSS JOIN LATERAL (
+        WITH RECURSIVE part AS (
+            SELECT c.oid, c.relkind, c.reltuples, c.reltoastrelid, 0 AS level
+            UNION ALL
+            SELECT p.oid, p.relkind, p.reltuples, p.reltoastrelid, level + 1
+            FROM part JOIN pg_catalog.pg_inherits i ON i.inhparent = part.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhrelid
+            WHERE level < 20)
+        SELECT pg_catalog.sum(CASE WHEN relkind = 'p' THEN 0 WHEN reltuples < 0 THEN 'NaN' ELSE reltuples END)::float8 AS rows,
+               pg_catalog.sum(pg_catalog.pg_table_size(oid))::float8 AS bytes,
+               pg_catalog.sum(coalesce(pg_catalog.pg_relation_size(nullif(reltoastrelid, 0)), 0)) AS long_bytes
+        FROM part) parts
     WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
       AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
     ORDER BY pg_catalog.array_position($1, n.nspname::text), c.oid";
@@ -104,6 +115,8 @@ pub(super) struct TableDetails {
     /// The estimated rows; infinite if nothing is known.
     pub(super) rows: f64,
     pub(super) bytes: f64,
+    /// Whether cells are so long that they are kept outside of the rows.
+    pub(super) has_long_cells: bool,
     pub(super) is_view: bool,
     /// Whether a column has a type that is defined in the database.
     pub(super) has_own_types: bool,
@@ -172,21 +185,32 @@ impl Reader<'_> {
                 declared.left_out.push(LeftOutTable { name: format!("{namespace}.{name}"), reason });
                 continue;
             }
-            let (estimate, bytes): (f64, f64) = (self.get(row, 4)?, self.get(row, 5)?);
+            let (estimate, bytes): (f64, f64) = (
+                self.get::<Option<f64>>(row, 4)?.unwrap_or(f64::NAN),
+                self.get::<Option<f64>>(row, 5)?.unwrap_or(0.0),
+            );
             let is_view = kind == "v";
             let rows = match () {
                 () if is_view => f64::INFINITY,
-                () if estimate >= 0.0 => estimate.max(1.0),
-                () if kind == "p" => f64::INFINITY,
-                () => (bytes / SMALLEST_ROW).max(1.0),
+                // A table that was never analyzed has no estimate.
+                () if estimate.is_nan() => (bytes / SMALLEST_ROW).max(1.0),
+                () => estimate.max(1.0),
             };
             tables.insert(oid, TableId(declared.schema.tables.len() as u32));
-            details.push(TableDetails { kinds: vec![], rows, bytes, is_view, has_own_types: false });
+            let has_long_cells: Option<bool> = self.get(row, 6)?;
+            details.push(TableDetails {
+                kinds: vec![],
+                rows,
+                bytes,
+                has_long_cells: has_long_cells.unwrap_or(true),
+                is_view,
+                has_own_types: false,
+            });
             declared.declared_types.push(vec![]);
             declared.schema.tables.push(Table {
                 name,
                 namespace: Some(namespace),
-                comment: self.get(row, 6)?,
+                comment: self.get(row, 7)?,
                 columns: vec![],
                 primary_key: vec![],
                 foreign_keys: vec![],

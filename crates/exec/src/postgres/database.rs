@@ -18,8 +18,8 @@ use xpr_lang::sql::{Schema, TableId};
 /// A database on a PostgreSQL server.
 #[derive(Clone)]
 pub struct PostgresDatabase {
-    server: Arc<Server>,
-    catalog: Arc<Catalog>,
+    pub(super) server: Arc<Server>,
+    pub(super) catalog: Arc<Catalog>,
 }
 
 impl fmt::Debug for PostgresDatabase {

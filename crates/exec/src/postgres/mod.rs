@@ -22,6 +22,8 @@ mod functions;
 mod role;
 mod runner;
 mod session;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod transaction;
 mod values;

@@ -17,6 +17,16 @@ use xpr_lang::sql::{self, CheckError, GuardedQuery, Schema, TableId, guard};
 const STEPS_A_UNIT: u64 = 40;
 /// Combinations of rows that are few enough to try all of them, so that the server need not be asked for its plan.
 const FEW_COMBINATIONS: f64 = 100_000.0;
+/// The bytes by which a query may exceed the limit of its memory.
+const EXCESS: usize = 64 << 20;
+/// The most bytes that a server gathers in memory in a second: of rows with long cells, and of others.
+const LONG_CELLS_A_SECOND: f64 = (4_u64 << 30) as f64;
+const ROWS_A_SECOND: f64 = (1_u64 << 30) as f64;
+/// How much smaller rows may be in a table than in memory: those with long cells, which are compressed, and others.
+const LONG_CELLS: f64 = 50.0;
+const SHORT_CELLS: f64 = 4.0;
+/// The bytes of a row in memory besides its cells.
+const ROW_OVERHEAD: f64 = 200.0;
 /// The estimated bytes that a query may join to one text.
 const JOINED_TEXT: f64 = (8 << 20) as f64;
 /// How often a query is tried whose connection ends while it runs. The query may be the reason.
@@ -28,7 +38,7 @@ const TYPES_TIME: Duration = Duration::from_secs(5);
 
 /// An executor of queries on a server. Each thread needs its own.
 pub struct PostgresRunner {
-    session: Session,
+    pub(super) session: Session,
     server: Arc<Server>,
     schema: Schema,
     /// What is known of each table of the schema.
@@ -78,9 +88,41 @@ impl PostgresRunner {
         !query.joins_texts && query.tables.iter().map(rows).product::<f64>() <= FEW_COMBINATIONS
     }
 
-    /// Returns what the server may use for a query.
+    /// Returns what the server may use for a query. It gives each sort and each hash table the same memory, but some things it
+    /// gathers in memory whatever there is, so that a query which does gets no more time than fills the memory.
     fn allowance(&self, query: &GuardedQuery) -> Allowance {
-        Allowance { time: self.limits.time, memory: self.limits.memory / query.tables.len().max(1) }
+        let QueryLimits { time, memory, .. } = self.limits;
+        // The constants of a query are part of its text.
+        let constants = |are_narrow| if are_narrow { 0 } else { query.text.len() };
+        let rows = query.gathered.iter().map(|rows| self.largest(&rows.tables, constants(rows.are_narrow)));
+        let texts = query.joins_texts.then(|| Gathered {
+            bytes_a_second: LONG_CELLS_A_SECOND,
+            ..self.largest(&query.tables, constants(false))
+        });
+        let most = (memory + EXCESS) as f64;
+        let fills = |gathered: Gathered| {
+            (gathered.bytes > most).then(|| Duration::from_secs_f64(most / gathered.bytes_a_second))
+        };
+        let time = texts.into_iter().chain(rows).filter_map(fills).fold(time, Duration::min);
+        Allowance { time, memory: memory / query.steps.max(1) }
+    }
+
+    /// Returns the most that the combinations of rows of tables could take in memory, with texts if there are `constants`.
+    fn largest(&self, tables: &[TableId], constants: usize) -> Gathered {
+        let (mut rows, mut width, mut has_long_cells) = (1.0, 0.0_f64, false);
+        for table in tables {
+            let Some(details) = self.details(table) else {
+                return Gathered { bytes: f64::INFINITY, bytes_a_second: LONG_CELLS_A_SECOND };
+            };
+            let compression = if details.has_long_cells { LONG_CELLS } else { SHORT_CELLS };
+            rows *= details.rows;
+            width = width.max(details.bytes * compression / details.rows);
+            has_long_cells |= details.has_long_cells;
+        }
+        let texts = if constants == 0 { 0.0 } else { width + constants as f64 };
+        let is_fast = has_long_cells && constants > 0;
+        let bytes_a_second = if is_fast { LONG_CELLS_A_SECOND } else { ROWS_A_SECOND };
+        Gathered { bytes: rows * (ROW_OVERHEAD + texts), bytes_a_second }
     }
 
     /// Checks a query and decides how it runs.
@@ -208,6 +250,12 @@ impl PostgresRunner {
         }
         learned
     }
+}
+
+/// What a server may gather in memory, and how fast.
+struct Gathered {
+    bytes: f64,
+    bytes_a_second: f64,
 }
 
 /// A query that may run.

@@ -253,6 +253,19 @@ impl Session {
         finished.map_err(|_| RunError::Fault(Fault::Limit("time")))
     }
 
+    /// Returns whether there is a connection.
+    #[cfg(test)]
+    pub(super) fn is_open(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| !client.is_closed())
+    }
+
+    /// Returns the first cells of the rows of a statement that runs as the session is between transactions.
+    #[cfg(test)]
+    pub(super) fn outside_of_transactions(&self, sql: &str) -> Vec<String> {
+        let rows = self.runtime.block_on(self.client.as_ref().unwrap().query_typed(sql, &[])).unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
     /// Waits until a server that went away is there again, as long as the address says.
     pub(super) fn wait_for_server(&mut self) {
         let start = Instant::now();

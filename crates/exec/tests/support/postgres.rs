@@ -132,11 +132,17 @@ impl Cluster {
     /// Starts the server again.
     pub(crate) fn resume(&self) {
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories='' -c fsync=off -c max_connections=50",
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories='' -c fsync=off -c max_connections=50 -c shared_buffers=16MB",
             self.port
         );
         let log = self.folder.path().join("log").display().to_string();
         self.as_owner(&["pg_ctl", "-D", &self.data(), "-o", &options, "-l", &log, "-w", "start"]);
+    }
+
+    /// Returns the process that starts those of connections.
+    pub(crate) fn process(&self) -> u32 {
+        let file = fs::read_to_string(Path::new(&self.data()).join("postmaster.pid")).unwrap();
+        file.lines().next().unwrap().trim().parse().unwrap()
     }
 
     fn data(&self) -> String {
