@@ -5,7 +5,7 @@
 //! sees only the name of the view.
 
 use super::address::Address;
-use super::role::{failure, script};
+use super::role::{failure, grants, quoted};
 use super::session::Session;
 use super::transaction::RunError;
 use crate::database::{ColumnProfile, DatabaseError, LeftOutTable, ReadSchema};
@@ -220,7 +220,7 @@ impl Reader<'_> {
             return Err(DatabaseError::NoReadableTables {
                 address: self.address.text.clone(),
                 user: self.address.user().to_owned(),
-                script: script(self.address, &schemas),
+                script: grants(&quoted(self.address.user()), &schemas),
             });
         }
         let numbers = self.columns(&tables, &mut declared, &mut details)?;

@@ -305,6 +305,7 @@ fn connection_error(address: &Address, error: &Error) -> DatabaseError {
         None if message.contains("password missing") => {
             DatabaseError::Authentication { address: text, user, message }
         }
+        None if message.contains("does not support TLS") => DatabaseError::NoEncryption { address: text },
         None if message.contains("TLS") || message.contains("certificate") => {
             DatabaseError::Encryption { address: text, message }
         }

@@ -3,6 +3,7 @@
 
 pub(crate) mod statements;
 
+#[allow(unused_imports, reason = "each test file uses some of it")]
 pub(crate) use statements::{expand, shortened};
 
 use rusqlite::Connection;
