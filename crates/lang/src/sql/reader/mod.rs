@@ -6,6 +6,7 @@
 
 mod calls;
 mod compound;
+mod duckdb;
 mod expression;
 mod from;
 mod keys;
@@ -83,7 +84,8 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ast::Statement, Chec
     }
     let grammar: &dyn sqlparser::dialect::Dialect = match dialect {
         Dialect::Sqlite => &Sqlite,
-        Dialect::Postgres => &Postgres,
+        // DuckDB's grammar began as that of PostgreSQL.
+        Dialect::Postgres | Dialect::DuckDb => &Postgres,
     };
     let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH as usize);
     let tokens = Tokenizer::new(grammar, text)
