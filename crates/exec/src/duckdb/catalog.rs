@@ -20,11 +20,13 @@ const COUNTING: RunLimits = RunLimits { time: Duration::from_secs(1), rows: 1, o
 
 /// The tables and views, those of the default schema first.
 const TABLES: &str = "
-    SELECT schema_name, table_name, comment, estimated_size, table_oid FROM duckdb_tables()
-    WHERE database_name = 'attached' AND NOT internal
-    UNION ALL
-    SELECT schema_name, view_name, comment, NULL, view_oid FROM duckdb_views()
-    WHERE database_name = 'attached' AND NOT internal
+    SELECT * FROM (
+        SELECT schema_name, table_name, comment, estimated_size, table_oid FROM duckdb_tables()
+        WHERE database_name = 'attached' AND NOT internal
+        UNION ALL
+        SELECT schema_name, view_name, comment, NULL, view_oid FROM duckdb_views()
+        WHERE database_name = 'attached' AND NOT internal
+    )
     ORDER BY schema_name <> 'main', schema_name, table_oid, table_name";
 
 const COLUMNS: &str = "

@@ -22,8 +22,7 @@ use xpr_lang::sql::DUCKDB_CATALOG;
 
 /// The address space while a database is opened: that of the program and its libraries, and what a large catalogue takes.
 const OPENING_MEMORY: u64 = 4 << 30;
-/// The address space that a query gets in addition to its memory, because DuckDB and the system's allocator reserve more than
-/// they use.
+/// The writable memory that a query gets in addition to its own, because DuckDB and the system's allocator take more than they use.
 const RESERVED: u64 = 64 << 20;
 /// The memory that DuckDB needs for any query, in addition to what the query may use.
 const ENGINE_MEMORY: u64 = 24 << 20;
@@ -172,15 +171,17 @@ fn warm_up(connection: &Connection) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Limits the address space to what the process has now and so many bytes more.
+/// Limits the writable memory to what the process has now and so many bytes more.
 fn limit_memory(more: u64) {
     #[cfg(target_os = "linux")]
     {
+        /// Where the file says how many pages are writable.
+        const WRITABLE: usize = 5;
         let pages = std::fs::read_to_string("/proc/self/statm").ok();
-        let pages = pages.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+        let pages = pages.and_then(|text| text.split(' ').nth(WRITABLE)?.parse::<u64>().ok());
         let Some(pages) = pages else { return };
         let most = Some(pages * rustix::param::page_size() as u64 + more);
-        let _ = setrlimit(Resource::As, Rlimit { current: most, maximum: most });
+        let _ = setrlimit(Resource::Data, Rlimit { current: most, maximum: most });
     }
     #[cfg(not(target_os = "linux"))]
     let _ = more;

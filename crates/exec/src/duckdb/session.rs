@@ -108,6 +108,8 @@ impl Process {
         let mut command = Command::new(program);
         command.arg(CHILD).stdin(OwnedFd::from(for_child)).stdout(Stdio::null()).stderr(Stdio::null());
         command.current_dir("/").env_clear();
+        // Each arena of the system's allocator would reserve memory.
+        command.env("MALLOC_ARENA_MAX", "1");
         // Where the library of DuckDB is.
         for variable in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
             command.envs(std::env::var_os(variable).map(|value| (variable, value)));
