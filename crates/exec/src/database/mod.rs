@@ -74,9 +74,14 @@ pub trait Database: fmt::Debug + Send + Sync {
     /// Returns what a message calls the database: its path, or its address without a password.
     fn label(&self) -> String;
 
-    /// Returns the file of the database; `None` for one that a server has.
+    /// Returns the file or the folder of the database; `None` for one that a server has.
     fn path(&self) -> Option<&Path> {
         None
+    }
+
+    /// Returns the word before the colon in the address of a database with a path.
+    fn scheme(&self) -> &'static str {
+        "sqlite"
     }
 
     /// Returns how the database is read, after the words "is read".

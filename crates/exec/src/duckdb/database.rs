@@ -146,6 +146,10 @@ impl Database for DuckDbDatabase {
         Some(&self.path)
     }
 
+    fn scheme(&self) -> &'static str {
+        "duckdb"
+    }
+
     fn access(&self) -> String {
         match &self.loaded {
             Some(loaded) => loaded.to_string(),
