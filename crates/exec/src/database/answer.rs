@@ -19,13 +19,17 @@ impl Answer {
         Answer { limits, rows: Vec::new(), output: 0, is_empty: true }
     }
 
-    /// Adds a row. Errors if it exceeds a limit.
-    pub(crate) fn add<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) -> Result<(), Fault> {
+    /// Adds a row. Errors if it exceeds a limit, or a cell cannot be read.
+    pub(crate) fn add<'c>(
+        &mut self,
+        cells: impl Iterator<Item = Result<Cell<'c>, Fault>>,
+    ) -> Result<(), Fault> {
         if self.rows.len() == self.limits.rows {
             return Err(Fault::Limit("rows"));
         }
         let mut text = String::from("(");
         for (column, cell) in cells.enumerate() {
+            let cell = cell?;
             self.is_empty &= cell == Cell::Null;
             if column > 0 {
                 text.push(' ');

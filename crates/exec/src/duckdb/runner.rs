@@ -52,7 +52,7 @@ impl DuckDbRunner {
         let mut answer = Answer::new(self.limits);
         let QueryLimits { time, rows, output, .. } = self.limits;
         let limits = RunLimits { time, rows, output: output.saturating_mul(MESSAGE_BYTES_A_CELL) };
-        self.session.run(&query.text, limits, &mut |row| answer.add(row.iter().copied()))?;
+        self.session.run(&query.text, limits, &mut |row| answer.add(row.iter().copied().map(Ok)))?;
         Ok(answer.finish(ordered.unwrap_or(query.ordered)))
     }
 }
