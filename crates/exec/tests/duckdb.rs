@@ -508,6 +508,7 @@ impl Unguarded {
             .arg("xpr-duckdb-child")
             .stdin(OwnedFd::from(for_child))
             .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The argument by which the program knows that it is a child.
 pub(super) const CHILD: &str = "xpr-duckdb-child";
 /// How long after its limit a query is given up that the child should have stopped.
-const GRACE: Duration = Duration::from_millis(40);
+const GRACE: Duration = Duration::from_millis(25);
 /// How long opening a database may take.
 const OPENING_TIME: Duration = Duration::from_secs(20);
 
