@@ -174,6 +174,8 @@ fn answers_print_as_those_of_sqlite() {
             ("SELECT max(title) FROM album WHERE id > 5", "empty"),
             ("SELECT copies FROM sales.album", "(bag (5000000))"),
             ("SELECT \"Name\" FROM sales.\"Customer\"", r#"(bag ("Ann"))"#),
+            // The first row of a subquery is its value.
+            ("SELECT (SELECT name FROM artist ORDER BY born), count(*) FROM artist", r#"(bag ("Miles" 2))"#),
             // NULLs are less than all values.
             ("SELECT played FROM album ORDER BY played", r#"(list (null) ("2015-01-03 08:30:00+00"))"#),
             ("SELECT tags FROM album ORDER BY played DESC", r#"(list ("{soul,blues}") (null))"#),

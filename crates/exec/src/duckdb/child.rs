@@ -46,7 +46,8 @@ const MEANING: &str = "
     SET default_null_order = 'sqlite';
     SET integer_division = true;
     SET ieee_floating_point_ops = false;
-    SET old_implicit_casting = true;";
+    SET old_implicit_casting = true;
+    SET scalar_subquery_error_on_multiple_rows = false;";
 
 /// Serves requests until the parent closes the socket.
 pub(super) fn serve() {

@@ -132,3 +132,33 @@ impl DuckDbError {
         }
     }
 }
+
+#[cfg(all(test, feature = "duckdb"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_duckdb_are_told_apart() {
+        for (message, expected) in [
+            (
+                "IO Error: Trying to read a database file with version number 69, but we can only read versions between 64 and 68.",
+                "another version of DuckDB wrote this file",
+            ),
+            (
+                "IO Error: Could not set lock on file \"music.duckdb\": Conflicting lock is held in /usr/bin/duckdb (PID 7)",
+                "another program has the database open for writing",
+            ),
+            (
+                "Catalog Error: Cannot open encrypted database \"music\" without a key",
+                "the database is encrypted",
+            ),
+            (
+                "IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2 in block at location 0",
+                "DuckDB cannot read it: IO Error: Corrupt database file",
+            ),
+        ] {
+            let error = DuckDbError::from_message(Path::new("music.duckdb"), message).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

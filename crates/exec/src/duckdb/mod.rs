@@ -87,3 +87,29 @@ pub(crate) fn open(address: &str, path: &Path) -> Result<Box<dyn Database>, Data
         Err(DuckDbError::NotBuilt { address: address.to_owned() }.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_with_a_path_of_duckdb_are_known() {
+        for (address, path) in [
+            ("duckdb:music.duckdb", Some("music.duckdb")),
+            ("duckdb:exports/", Some("exports/")),
+            ("a/music.duckdb", Some("a/music.duckdb")),
+            ("duckdb:", None),
+            ("sqlite:music.db", None),
+            ("postgres://host/music.duckdb", None),
+        ] {
+            assert_eq!(path_of(address), path, "{address}");
+        }
+    }
+
+    #[cfg(not(feature = "duckdb"))]
+    #[test]
+    fn without_the_feature_the_error_says_how_to_build_with_it() {
+        let error = crate::database::open("duckdb:music.duckdb", Path::new("/")).unwrap_err().to_string();
+        assert!(error.contains("cargo build --release --features duckdb"), "{error}");
+    }
+}
