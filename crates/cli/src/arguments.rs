@@ -976,7 +976,7 @@ pub(crate) enum SplitName {
 /// A database and a log of questions about it.
 #[derive(Debug, Args)]
 pub(crate) struct DatabaseFiles {
-    /// Database: `sqlite:FILE`, or `postgres://ROLE@HOST/NAME`. It is only read.
+    /// Database: `sqlite:FILE`, `duckdb:FILE`, `duckdb:FOLDER/` of CSV and Parquet files, or `postgres://ROLE@HOST/NAME`. It is only read.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) db: String,
     /// Questions without SQL: one per line, or in the formats of `--labeled`.
@@ -1189,7 +1189,7 @@ pub(crate) struct BenchExecArguments {
         required_unless_present = "db"
     )]
     pub(crate) data: Option<PathBuf>,
-    /// Your own database instead: `sqlite:FILE`, or `postgres://ROLE@HOST/NAME`.
+    /// Your own database instead: `sqlite:FILE`, `duckdb:FILE`, `duckdb:FOLDER/`, or `postgres://ROLE@HOST/NAME`.
     #[arg(long, value_name = "ADDRESS", requires = "labeled", conflicts_with = "world")]
     pub(crate) db: Option<String>,
     /// Questions with their SQL; the queries are run.

@@ -26,6 +26,8 @@ use xpr_learn::experiment::ExperimentError;
 struct NothingFound;
 
 fn main() -> ExitCode {
+    // In a process that runs DuckDB, this does not return.
+    xpr_exec::duckdb::prepare_program();
     let arguments = Arguments::parse();
     xpr_exec::sqlite::on_unresponsive(end_for_database);
     // Not locked: `xpr mcp` writes from another thread.

@@ -9,7 +9,7 @@
 //!   exactly as SEMPRE's Overnight world does, including corner cases and printed forms.
 //! - [`overnight`] builds the eight worlds of the Overnight benchmark from their rules.
 //! - [`database`] reads databases: the schema, the values that a question may mention, and the answers of queries. An engine
-//!   is a module of its own, such as [`sqlite`] and [`postgres`].
+//!   is a module of its own, such as [`sqlite`], [`postgres`] and [`duckdb`].
 //! - [`CachingExecutor`] caches the outcomes of any executor.
 //!
 //! To run programs of your own language or on your own data, implement [`Executor`]; its documentation has an example.
@@ -35,6 +35,7 @@
 
 mod caching;
 pub mod database;
+pub mod duckdb;
 mod executor;
 mod knowledge_base;
 pub mod overnight;

@@ -156,7 +156,7 @@ fn random_programs_that_mean_different_things_have_different_explanations() {
     }
 }
 
-const DIALECTS: &[Dialect] = &[Dialect::Sqlite, Dialect::Postgres];
+const DIALECTS: &[Dialect] = &[Dialect::Sqlite, Dialect::Postgres, Dialect::DuckDb];
 
 const WORDS: &[&str] = &[
     "SELECT",

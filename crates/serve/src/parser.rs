@@ -79,7 +79,7 @@ fn data_state(run: &TrainedRun) -> [Option<Stamp>; 2] {
     if data.dataset != Dataset::Database {
         return [None; 2];
     }
-    let path = data.folder.join(data.database.strip_prefix("sqlite:").unwrap_or(&data.database));
+    let path = data.folder.join(data.database_path());
     let mut log = path.clone().into_os_string();
     log.push("-wal");
     [stamp(&path), stamp(&PathBuf::from(log))]

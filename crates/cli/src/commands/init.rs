@@ -211,7 +211,7 @@ fn write_first_parser(experiment: &Path, run: &Path, is_trained: bool) -> Result
 /// Returns the address of a database, relative to a folder if it is a file.
 fn address_from(folder: &Path, database: &dyn Database) -> Result<String> {
     match database.path() {
-        Some(path) => Ok(format!("sqlite:{}", path_from(folder, path)?)),
+        Some(path) => Ok(format!("{}:{}", database.scheme(), path_from(folder, path)?)),
         None => Ok(database.label()),
     }
 }

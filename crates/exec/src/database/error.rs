@@ -1,5 +1,6 @@
 //! The reasons why a database cannot be used.
 
+use crate::duckdb::DuckDbError;
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
@@ -9,8 +10,8 @@ use thiserror::Error;
 pub enum DatabaseError {
     /// The address is that of no engine.
     #[error(
-        "`{address}` is not the address of a database; expected sqlite: and a path, as in sqlite:music.db, or that of a \
-         PostgreSQL database, as in postgres://reader@host/music"
+        "`{address}` is not the address of a database; expected sqlite: and a path, as in sqlite:music.db, duckdb: and \
+         a path, as in duckdb:music.duckdb, or that of a PostgreSQL database, as in postgres://reader@host/music"
     )]
     Address {
         /// The address.
@@ -120,6 +121,9 @@ pub enum DatabaseError {
         /// What the connection ended with.
         message: String,
     },
+    /// A DuckDB database cannot be used.
+    #[error(transparent)]
+    DuckDb(#[from] DuckDbError),
     /// The file does not exist.
     #[error("{path}: there is no such file; check the path")]
     Missing {

@@ -1,6 +1,6 @@
 //! Databases, read and never changed, whatever engine has them.
 //!
-//! - A [`Database`] is what a command reads. [`open`] returns the one at an address, such as `sqlite:music.db` or
+//! - A [`Database`] is what a command reads. [`open`] returns the one at an address, such as `sqlite:music.db`, `duckdb:music.duckdb` or
 //!   `postgres://reader@host/music`. Its [`Schema`] has the types that columns really hold, and also foreign keys that are
 //!   not declared.
 //! - A [`ValueIndex`] finds the values that the words of a question may mean.
@@ -8,8 +8,8 @@
 //!   schema or is refused, and it ends within its [`QueryLimits`]. Equal answers are equal texts, whatever the engine;
 //!   [`same_answer`] also knows when the order of rows matters.
 //!
-//! An engine is a folder with an implementation of [`Database`]: [`sqlite`](crate::sqlite) and
-//! [`postgres`](crate::postgres). What does not depend on the engine is here.
+//! An engine is a folder with an implementation of [`Database`]: [`sqlite`](crate::sqlite),
+//! [`postgres`](crate::postgres) and [`duckdb`](crate::duckdb). What does not depend on the engine is here.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+mod answer;
 mod cell;
 mod column_profile;
 mod denotation;
@@ -31,7 +32,9 @@ mod error;
 mod foreign_keys;
 mod limits;
 mod outline;
+mod private_folder;
 mod read_schema;
+pub(crate) mod time_text;
 mod values;
 
 pub use cell::Cell;
@@ -44,12 +47,15 @@ pub use values::{
     ValueReader,
 };
 
+pub(crate) use answer::Answer;
 pub(crate) use column_profile::ColumnProfile;
 pub(crate) use denotation::{print_cell, print_rows};
 pub(crate) use foreign_keys::{TableProfile, infer as infer_foreign_keys};
 pub(crate) use outline::outline;
+pub(crate) use private_folder::PrivateFolder;
 
 use crate::Executor;
+use crate::duckdb;
 use crate::postgres::{PostgresDatabase, is_postgres};
 use crate::sqlite::SqliteDatabase;
 use std::fmt;
@@ -68,9 +74,14 @@ pub trait Database: fmt::Debug + Send + Sync {
     /// Returns what a message calls the database: its path, or its address without a password.
     fn label(&self) -> String;
 
-    /// Returns the file of the database; `None` for one that a server has.
+    /// Returns the file or the folder of the database; `None` for one that a server has.
     fn path(&self) -> Option<&Path> {
         None
+    }
+
+    /// Returns the word before the colon in the address of a database with a path.
+    fn scheme(&self) -> &'static str {
+        "sqlite"
     }
 
     /// Returns how the database is read, after the words "is read".
@@ -133,6 +144,8 @@ impl dyn Database {
 /// | address | database |
 /// |---|---|
 /// | `sqlite:music.db` | an SQLite file; a path that ends in `.db`, `.sqlite` or `.sqlite3` needs no `sqlite:` |
+/// | `duckdb:music.duckdb` | a DuckDB file; a path that ends in `.duckdb` needs no `duckdb:` |
+/// | `duckdb:folder/` | a folder of CSV and Parquet files, each of which is a table; also a single file |
 /// | `postgres://role@host:port/name` | a database on a PostgreSQL server; what is left out comes from the environment |
 ///
 /// # Errors
@@ -142,6 +155,9 @@ pub fn open(address: &str, folder: &Path) -> Result<Box<dyn Database>, DatabaseE
     let path = address.strip_prefix("sqlite:").or(Some(address).filter(|_| has_ending));
     if is_postgres(address) {
         return Ok(Box::new(PostgresDatabase::open(address)?));
+    }
+    if let Some(path) = duckdb::path_of(address) {
+        return duckdb::open(address, &folder.join(path));
     }
     match path.filter(|path| !path.is_empty()) {
         Some(path) => Ok(Box::new(SqliteDatabase::open(folder.join(path))?)),

@@ -5,6 +5,7 @@
 
 use crate::Fault;
 use crate::database::Cell;
+use crate::database::time_text::{self, calendar_date, time_of_day, timestamp, uuid};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use tokio_postgres::types::{FromSql, Kind, Type};
@@ -131,10 +132,6 @@ fn decimal(bytes: &[u8]) -> Option<ReadCell<'static>> {
     Some(ReadCell::Real(text.parse().ok()?))
 }
 
-/// The days from the first of March of the year 0 to the first of January 2000, from which PostgreSQL counts.
-const DAYS_TO_2000: i64 = 730_425;
-const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
-
 fn date(days: i32) -> String {
     match days {
         i32::MAX => "infinity".to_owned(),
@@ -143,82 +140,12 @@ fn date(days: i32) -> String {
     }
 }
 
-/// Returns the date after a number of days from 2000-01-01 in the Gregorian calendar. Years begin in March here, so that the
-/// day that some years have more is the last one.
-fn calendar_date(days: i64) -> String {
-    let days = days + DAYS_TO_2000;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    match year {
-        1.. => format!("{year:04}-{month:02}-{day:02}"),
-        before => format!("{:04}-{month:02}-{day:02} BC", 1 - before),
-    }
-}
-
-fn timestamp(microseconds: i64, zone: &str) -> String {
-    match microseconds {
-        i64::MAX => return "infinity".to_owned(),
-        i64::MIN => return "-infinity".to_owned(),
-        _ => {}
-    }
-    let date = calendar_date(microseconds.div_euclid(MICROSECONDS_A_DAY));
-    let time = time_of_day(microseconds.rem_euclid(MICROSECONDS_A_DAY));
-    match date.strip_suffix(" BC") {
-        Some(date) => format!("{date} {time}{zone} BC"),
-        None => format!("{date} {time}{zone}"),
-    }
-}
-
-/// Returns a time such as `10:30:00` or `10:30:00.5`.
-fn time_of_day(microseconds: i64) -> String {
-    let seconds = microseconds / 1_000_000;
-    let mut text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    push_fraction(&mut text, microseconds % 1_000_000);
-    text
-}
-
-fn push_fraction(text: &mut String, microseconds: i64) {
-    if microseconds != 0 {
-        let digits = format!("{microseconds:06}");
-        text.push('.');
-        text.push_str(digits.trim_end_matches('0'));
-    }
-}
-
-/// Returns an interval as PostgreSQL prints it, such as `1 year 2 mons 3 days 04:05:06`.
+/// Reads an interval: microseconds, days and months.
 fn interval(bytes: &[u8]) -> Option<String> {
     let microseconds = i64::from_be_bytes(bytes.get(..8)?.try_into().ok()?);
     let days = i32::from_be_bytes(bytes.get(8..12)?.try_into().ok()?);
     let months = i32::from_be_bytes(bytes.get(12..16)?.try_into().ok()?);
-    let mut parts = Vec::new();
-    for (count, unit) in [(months / 12, "year"), (months % 12, "mon"), (days, "day")] {
-        if count != 0 {
-            parts.push(format!("{count} {unit}{}", if count == 1 { "" } else { "s" }));
-        }
-    }
-    if microseconds != 0 || parts.is_empty() {
-        let sign = if microseconds < 0 { "-" } else { "" };
-        let size = microseconds.checked_abs()?;
-        parts.push(format!("{sign}{}", time_of_day(size)));
-    }
-    Some(parts.join(" "))
-}
-
-fn uuid(bytes: &[u8]) -> Option<String> {
-    let mut text = String::new();
-    for (index, byte) in bytes.get(..16)?.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        let _ = write!(text, "{byte:02x}");
-    }
-    Some(text)
+    time_text::interval(months, days, microseconds)
 }
 
 /// Returns an array of one dimension as `{a,b}`.

@@ -15,7 +15,6 @@ mod functions;
 mod guard;
 mod memory;
 mod patience;
-mod private_folder;
 mod runner;
 mod snapshot;
 mod tables;

@@ -3,7 +3,7 @@
 use super::database::SqliteDatabase;
 use super::guard::{Allowance, Session};
 use crate::database::DatabaseError;
-use crate::database::{QueryLimits, outline, print_cell, print_rows};
+use crate::database::{Answer, QueryLimits, outline};
 
 use crate::{Executor, Fault, Outcome};
 use xpr_lang::sql::{self, CheckError, Schema};
@@ -82,33 +82,15 @@ impl SqliteRunner {
             None => None,
         };
         let ordered = facts.map_or(outline.ordered, |facts| facts.ordered);
-        let QueryLimits { steps, time, memory, rows: row_limit, output: output_limit } = self.limits;
-        let mut rows = Vec::new();
-        let mut output = 0;
-        // An answer is empty if it has no cell but NULLs: `max` of no rows is a row with NULL.
-        let mut is_empty = true;
+        let QueryLimits { steps, time, memory, .. } = self.limits;
+        let mut answer = Answer::new(self.limits);
         self.session.run(outline.text, Allowance { steps, time, memory }, |row, columns| {
-            if rows.len() == row_limit {
-                return Err(Fault::Limit("rows"));
-            }
-            let mut text = String::from("(");
-            for column in 0..columns {
-                let cell = row.get_ref(column).map_err(|error| Fault::Runtime(error.to_string()))?;
-                is_empty &= cell == rusqlite::types::ValueRef::Null;
-                if column > 0 {
-                    text.push(' ');
-                }
-                print_cell(&mut text, super::tables::cell(cell));
-                if output + text.len() > output_limit {
-                    return Err(Fault::Limit("output"));
-                }
-            }
-            text.push(')');
-            output += text.len() + 1;
-            rows.push(text);
-            Ok(())
+            answer.add((0..columns).map(|column| match row.get_ref(column) {
+                Ok(cell) => Ok(super::tables::cell(cell)),
+                Err(error) => Err(Fault::Runtime(error.to_string())),
+            }))
         })?;
-        Ok(if is_empty { Outcome::Empty } else { Outcome::Value(print_rows(rows, ordered)) })
+        Ok(answer.finish(ordered))
     }
 }
 

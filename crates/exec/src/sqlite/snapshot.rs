@@ -21,8 +21,8 @@
 use super::database::{LOCK_TIMEOUT, OPENING};
 use super::files::READ_ONLY;
 use super::guard::Meter;
-use super::private_folder::PrivateFolder;
 use crate::database::DatabaseError;
+use crate::database::PrivateFolder;
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ffi};
 use std::ffi::OsString;

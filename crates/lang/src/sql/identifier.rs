@@ -28,11 +28,24 @@ const POSTGRES_KEYWORDS: &str = " analyse array asymmetric authorization both co
     current_schema current_user false freeze ilike leading only overlaps placing session_user similar some symmetric tablesample \
     trailing true user variadic verbose ";
 
+/// Words that are names only in quotes in DuckDB, besides those of [`KEYWORDS`]; some of them only in some places.
+const DUCKDB_KEYWORDS: &str = " analyse anti array asof asymmetric at authorization bigint binary bit boolean both char character \
+    coalesce collation columns concurrently dec decimal describe extract float freeze grouping grouping_id ilike inout int integer \
+    lambda leading map national nchar none nullif numeric only out overlaps overlay pivot pivot_longer pivot_wider placing position \
+    positional precision qualify real semi setof show similar smallint some struct substring summarize symmetric tablesample time \
+    timestamp trailing treat try_cast unpack unpivot varchar variadic verbose xmlattributes xmlconcat xmlelement xmlexists xmlforest \
+    xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable ";
+
 /// Returns a name as a dialect spells it. PostgreSQL reads capital letters without quotes as small ones.
 pub(super) fn quoted_in(name: &str, dialect: Dialect) -> String {
-    let needs_quotes = dialect == Dialect::Postgres
-        && (name.bytes().any(|byte| byte.is_ascii_uppercase())
-            || POSTGRES_KEYWORDS.contains(&format!(" {name} ")));
+    let needs_quotes = match dialect {
+        Dialect::Sqlite => false,
+        Dialect::Postgres => {
+            name.bytes().any(|byte| byte.is_ascii_uppercase())
+                || POSTGRES_KEYWORDS.contains(&format!(" {name} "))
+        }
+        Dialect::DuckDb => DUCKDB_KEYWORDS.contains(&format!(" {} ", name.to_ascii_lowercase())),
+    };
     if needs_quotes { format!("\"{}\"", name.replace('"', "\"\"")) } else { quoted(name) }
 }
 

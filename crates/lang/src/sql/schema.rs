@@ -3,9 +3,6 @@
 use super::dialect::Dialect;
 use super::identifier::quoted_in;
 
-/// The schema whose tables need no qualifier.
-const DEFAULT_NAMESPACE: &str = "public";
-
 /// Identifies a table: its index in [`Schema::tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
@@ -123,14 +120,14 @@ impl Schema {
         index.map(|index| TableId(index as u32))
     }
 
-    /// Returns the name of a table in the SQL of the database, with the schema that has it unless that is `public`.
+    /// Returns the name of a table in the SQL of the database, with the schema that has it unless tables of that one need no qualifier.
     ///
     /// # Panics
     /// Panics if the id is not one of this schema.
     pub fn table_in_sql(&self, id: TableId) -> String {
         let table = self.table(id);
         let name = quoted_in(&table.name, self.dialect);
-        match table.namespace.as_deref().filter(|&namespace| namespace != DEFAULT_NAMESPACE) {
+        match table.namespace.as_deref().filter(|&namespace| namespace != self.dialect.default_namespace()) {
             Some(namespace) => format!("{}.{name}", quoted_in(namespace, self.dialect)),
             None => name,
         }

@@ -160,13 +160,18 @@ impl DataConfig {
         }
     }
 
+    /// Returns the path of the database, relative to the folder. An address that is no path is returned as it is.
+    pub fn database_path(&self) -> &Path {
+        let path = ["sqlite:", "duckdb:"].iter().find_map(|scheme| self.database.strip_prefix(scheme));
+        Path::new(path.unwrap_or(&self.database))
+    }
+
     /// Returns the name of the domain, or the database's file name without its ending.
     pub fn short_name(&self) -> &str {
         match self.dataset {
             Dataset::Overnight => &self.domain,
             Dataset::Database => {
-                let path = Path::new(self.database.strip_prefix("sqlite:").unwrap_or(&self.database));
-                path.file_stem().and_then(|name| name.to_str()).unwrap_or("database")
+                self.database_path().file_stem().and_then(|name| name.to_str()).unwrap_or("database")
             }
         }
     }

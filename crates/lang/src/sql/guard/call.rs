@@ -1,6 +1,7 @@
 //! Calls of functions.
 
 use super::{Checked, Guard, refused};
+use crate::sql::dialect::Dialect;
 use sqlparser::ast::{self, Expr, Ident, ObjectNamePart, Value};
 
 /// Functions that are syntax, and have no schema.
@@ -62,7 +63,8 @@ impl Guard<'_> {
             }
             Some(ast::WindowType::NamedWindow(_)) => return Err(refused("WINDOW")),
         }
-        if !SYNTAX.contains(&name.as_str()) && !OWN_SYNTAX.contains(&name.as_str()) {
+        let has_schema = self.schema.dialect == Dialect::Postgres;
+        if has_schema && !SYNTAX.contains(&name.as_str()) && !OWN_SYNTAX.contains(&name.as_str()) {
             function.name.0.insert(0, ObjectNamePart::Identifier(Ident::new("pg_catalog")));
         }
         Ok(())

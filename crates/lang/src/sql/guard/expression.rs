@@ -41,11 +41,16 @@ impl Guard<'_> {
                 value(&text.value)
             }
             Expr::Interval(interval) => self.expr(&mut interval.value),
-            Expr::Nested(inner)
-            | Expr::UnaryOp {
-                op: ast::UnaryOperator::Minus | ast::UnaryOperator::Plus | ast::UnaryOperator::Not,
-                expr: inner,
+            Expr::UnaryOp { op: ast::UnaryOperator::Minus | ast::UnaryOperator::Plus, expr: inner } => {
+                self.expr(inner)?;
+                // Two signs in a row would be printed as the beginning of a comment.
+                if inner.to_string().starts_with('-') {
+                    **inner = Expr::Nested(Box::new((**inner).clone()));
+                }
+                Ok(())
             }
+            Expr::Nested(inner)
+            | Expr::UnaryOp { op: ast::UnaryOperator::Not, expr: inner }
             | Expr::IsNull(inner)
             | Expr::IsNotNull(inner)
             | Expr::IsTrue(inner)

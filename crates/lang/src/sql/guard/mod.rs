@@ -6,7 +6,8 @@
 //!
 //! A server runs functions that no tree of a query names: `t.f` calls the function `f` if the table `t` has no such column,
 //! and a function of a user's schema can have the name of a harmless one. So every name must be that of a column or of
-//! something that the query defines, and functions are named with the schema `pg_catalog`.
+//! something that the query defines, and functions are named with the schema `pg_catalog`. DuckDB finds only its own functions
+//! without a schema, and tables are named with the database and the schema that have them.
 
 mod call;
 mod expression;
@@ -23,6 +24,9 @@ use rustc_hash::FxHashSet;
 use sqlparser::ast::{self, Ident};
 use thiserror::Error;
 
+/// The name under which a DuckDB file is attached. The file may define functions with the names of harmless ones, which DuckDB
+/// does not find there, because the guard qualifies the tables only.
+pub const DUCKDB_CATALOG: &str = "attached";
 /// The depth of queries and expressions. A chain of operators is not deep.
 const MAX_DEPTH: usize = 100;
 /// The factor by which a query may make a text longer than those of the cells.
@@ -164,7 +168,7 @@ mod tests {
     use super::*;
     use crate::sql::{Column, ColumnType, Dialect, Table};
 
-    fn schema() -> Schema {
+    fn schema(dialect: Dialect) -> Schema {
         let column = |name: &str| Column { name: name.to_owned(), ty: ColumnType::Text, comment: None };
         let table = |namespace: &str, name: &str| Table {
             name: name.to_owned(),
@@ -174,9 +178,59 @@ mod tests {
             primary_key: vec![],
             foreign_keys: vec![],
         };
-        Schema {
-            tables: vec![table("public", "artist"), table("sales", "order")],
-            dialect: Dialect::Postgres,
+        Schema { tables: vec![table("public", "artist"), table("sales", "order")], dialect }
+    }
+
+    #[test]
+    fn duckdb_is_sent_tables_with_the_database_that_has_them() {
+        let functions = ["coalesce", "count", "lower", "replace"];
+        let schema = schema(Dialect::DuckDb);
+        for (text, sent) in [
+            (
+                "SELECT lower(a.name), COUNT(*) FROM artist AS a GROUP BY 1",
+                "SELECT lower(a.name), COUNT(*) FROM \"attached\".\"public\".\"artist\" AS a GROUP BY 1",
+            ),
+            ("SELECT id FROM Sales.\"order\"", "SELECT id FROM \"attached\".\"sales\".\"order\""),
+            (
+                "WITH artist AS (SELECT id FROM sales.\"order\") SELECT id FROM artist",
+                "WITH artist AS (SELECT id FROM \"attached\".\"sales\".\"order\") SELECT id FROM artist",
+            ),
+            ("SELECT - (-id) FROM artist", "SELECT -(-id) FROM \"attached\".\"public\".\"artist\""),
+        ] {
+            assert_eq!(guard(text, &schema, &functions).unwrap().text, sent);
+        }
+        for text in [
+            "SELECT * FROM 'artist.csv'",
+            "SELECT * FROM \"artist.csv\"",
+            "SELECT * FROM read_csv('/etc/passwd')",
+            "FROM artist",
+            "SELECT * EXCLUDE (name) FROM artist",
+            "SELECT COLUMNS('n.*') FROM artist",
+            "SELECT name.lower() FROM artist",
+            "SELECT rowid FROM artist",
+            "SELECT id FROM artist GROUP BY ALL",
+            "SELECT id FROM artist ORDER BY ALL",
+            "SELECT id FROM other.main.artist",
+            "SELECT id FROM artist QUALIFY row_number() OVER () = 1",
+            "SELECT system.main.lower(name) FROM artist",
+            "SELECT [id] FROM artist",
+            "SELECT {'a': id} FROM artist",
+            "SELECT count(x -> x + 1) FROM artist",
+            "PIVOT artist ON name",
+            "DESCRIBE artist",
+            "PRAGMA database_list",
+            "INSTALL httpfs",
+            "SET threads = 8",
+        ] {
+            assert!(guard(text, &schema, &functions).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_has_no_comment() {
+        for dialect in [Dialect::Postgres, Dialect::DuckDb] {
+            let sent = guard("SELECT - - id, - -1, + - id FROM artist", &schema(dialect), &[]).unwrap().text;
+            assert!(!sent.contains("--"), "{sent}");
         }
     }
 
@@ -197,7 +251,7 @@ mod tests {
             ),
         ];
         for (text, sent) in cases {
-            assert_eq!(guard(text, &schema(), &functions).unwrap().text, sent);
+            assert_eq!(guard(text, &schema(Dialect::Postgres), &functions).unwrap().text, sent);
         }
         for text in [
             "SELECT artist.lower FROM artist",
@@ -212,7 +266,7 @@ mod tests {
             "SELECT name INTO copy FROM artist",
             "WITH a AS (DELETE FROM artist RETURNING id) SELECT id FROM a",
         ] {
-            assert!(guard(text, &schema(), &functions).is_err(), "{text}");
+            assert!(guard(text, &schema(Dialect::Postgres), &functions).is_err(), "{text}");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Queries, selects and the sources that they read.
 
 use super::spelling::{identifier, object_name};
-use super::{Checked, Guard, refused};
+use super::{Checked, DUCKDB_CATALOG, Guard, refused};
+use crate::sql::dialect::Dialect;
 use crate::sql::reader::unsupported_clause;
 use crate::sql::schema::{Table, TableId};
-use sqlparser::ast::{self, Expr, ObjectName, ObjectNamePart, SetExpr, TableFactor, Value};
+use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SetExpr, TableFactor, Value};
 
 /// The tables and queries in all `FROM` lists. Planning and memory grow with them.
 const MAX_SOURCES: usize = 32;
@@ -191,7 +192,9 @@ impl Guard<'_> {
                 } else {
                     let table = self.table(name);
                     let unknown = || refused(format!("reading {name}, which is not a table of the schema"));
-                    self.tables.push(table.ok_or_else(unknown)?);
+                    let table = table.ok_or_else(unknown)?;
+                    self.tables.push(table);
+                    self.qualify(name, table);
                 }
                 object_name(name)?;
                 alias.as_mut().map_or(Ok(()), |alias| self.alias(alias))
@@ -206,6 +209,18 @@ impl Guard<'_> {
             }
             other => Err(refused(format!("{other} in FROM"))),
         }
+    }
+
+    /// Names the database and the schema of a table, if the database is DuckDB.
+    fn qualify(&self, name: &mut ObjectName, table: TableId) {
+        if self.schema.dialect != Dialect::DuckDb {
+            return;
+        }
+        let table = self.schema.table(table);
+        let namespace = table.namespace.as_deref().unwrap_or(self.schema.dialect.default_namespace());
+        let parts = [DUCKDB_CATALOG, namespace, &table.name];
+        *name =
+            ObjectName(parts.map(|part| ObjectNamePart::Identifier(Ident::with_quote('"', part))).to_vec());
     }
 
     /// Returns whether a name is that of a query in `WITH`.

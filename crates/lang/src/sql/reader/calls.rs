@@ -58,7 +58,12 @@ impl<'a> QueryReader<'a> {
             let [condition, then, otherwise] = parts;
             return Ok(Expr::Case(Box::new([condition?, then?, otherwise?])));
         }
-        if self.schema.dialect == Dialect::Postgres
+        if self.schema.dialect == Dialect::DuckDb
+            && let Some(read) = self.duckdb_call(name, &arguments, scope)?
+        {
+            return Ok(read);
+        }
+        if self.schema.dialect.has_strict_types()
             && let Some(read) = self.postgres_call(name, &arguments, scope)?
         {
             return Ok(read);

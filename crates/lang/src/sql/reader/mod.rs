@@ -6,6 +6,7 @@
 
 mod calls;
 mod compound;
+mod duckdb;
 mod expression;
 mod from;
 mod keys;
@@ -84,7 +85,8 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ast::Statement, Chec
     let work = Work::for_text(text);
     let grammar: Box<dyn sqlparser::dialect::Dialect> = match dialect {
         Dialect::Sqlite => Box::new(Sqlite { work }),
-        Dialect::Postgres => Box::new(Postgres { work }),
+        // DuckDB's grammar began as that of PostgreSQL.
+        Dialect::Postgres | Dialect::DuckDb => Box::new(Postgres { work }),
     };
     let parser = Parser::new(&*grammar).with_recursion_limit(MAX_DEPTH as usize);
     let tokens = Tokenizer::new(&*grammar, text)

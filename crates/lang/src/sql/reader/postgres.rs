@@ -4,7 +4,6 @@
 //! value may not have the type that is needed.
 
 use super::super::check::CheckError;
-use super::super::dialect::Dialect;
 use super::super::function::Aggregate;
 use super::super::literal::Literal;
 use super::super::operator::CastType;
@@ -17,8 +16,8 @@ use super::{QueryReader, not_supported};
 use sqlparser::ast::{self, DataType};
 
 impl<'a> QueryReader<'a> {
-    fn is_postgres(&self) -> bool {
-        self.schema.dialect == Dialect::Postgres
+    fn has_strict_types(&self) -> bool {
+        self.schema.dialect.has_strict_types()
     }
 
     /// Reads `CAST(expr AS name)`.
@@ -28,7 +27,7 @@ impl<'a> QueryReader<'a> {
         name: &str,
         scope: &NameScope<'_>,
     ) -> Result<Expr, CheckError> {
-        if !self.is_postgres() {
+        if !self.has_strict_types() {
             return Ok(Expr::Cast(cast_type(name)?, self.boxed(expr, scope)?));
         }
         let upper = name.to_ascii_uppercase();
@@ -68,11 +67,11 @@ impl<'a> QueryReader<'a> {
 
     /// Reads an operand that is a text.
     pub(super) fn text(&mut self, expr: &'a ast::Expr, scope: &NameScope<'_>) -> Result<Expr, CheckError> {
-        self.expr(if self.is_postgres() { without_cast(expr, &DataType::Text) } else { expr }, scope)
+        self.expr(if self.has_strict_types() { without_cast(expr, &DataType::Text) } else { expr }, scope)
     }
 
     /// Reads an operand that is a time.
-    fn time(&mut self, expr: &'a ast::Expr, scope: &NameScope<'_>) -> Result<Expr, CheckError> {
+    pub(super) fn time(&mut self, expr: &'a ast::Expr, scope: &NameScope<'_>) -> Result<Expr, CheckError> {
         self.expr(without_cast(expr, &DataType::Timestamp(None, ast::TimezoneInfo::None)), scope)
     }
 
@@ -81,7 +80,7 @@ impl<'a> QueryReader<'a> {
         let read = self.expr(expr, scope)?;
         match read {
             Expr::Call(function, mut arguments)
-                if self.is_postgres()
+                if self.has_strict_types()
                     && function.name() == "nullif"
                     && arguments.get(1) == Some(&Expr::Literal(Literal::integer(0))) =>
             {

@@ -1,7 +1,6 @@
 //! The text of values and conditions.
 
 use super::{QueryText, SourceNames};
-use crate::sql::dialect::Dialect;
 use crate::sql::function::Aggregate;
 use crate::sql::query::{ColumnRef, Expr, Query, SourceKind};
 use crate::sql::scope::field_names;
@@ -20,7 +19,7 @@ impl QueryText<'_> {
                 self.out.push_str("- ");
                 self.operand(expr, names);
             }
-            _ if self.is_written_for_postgres(expr, names) => {}
+            _ if self.is_written_for_duckdb(expr, names) || self.is_written_for_postgres(expr, names) => {}
             Expr::Arithmetic(operation, sides) => self.infix(operation.name(), sides, names),
             Expr::Cast(to, expr) => {
                 self.out.push_str("CAST(");
@@ -57,7 +56,7 @@ impl QueryText<'_> {
     /// Writes a condition with `not`, which is `"NOT "` or empty, where SQL has it.
     fn test(&mut self, condition: &Expr, not: &str, names: &SourceNames<'_>) {
         match condition {
-            Expr::Like(sides) if self.schema.dialect == Dialect::Postgres => self.ilike(not, sides, names),
+            Expr::Like(sides) if self.schema.dialect.has_strict_types() => self.ilike(not, sides, names),
             Expr::Like(sides) => self.infix(&format!("{not}LIKE"), sides, names),
             Expr::Between(parts) => {
                 let [expr, low, high] = &**parts;

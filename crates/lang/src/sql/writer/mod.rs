@@ -5,6 +5,7 @@
 //! so nothing depends on how a database resolves names. A table that occurs once in the whole query keeps its name,
 //! and every other source gets a numbered one.
 
+mod duckdb;
 mod expression;
 mod postgres;
 

@@ -14,9 +14,10 @@ use crate::sql::schema::ColumnType;
 use crate::sql::time_format;
 
 impl QueryText<'_> {
-    /// Writes an expression that PostgreSQL writes in another way. Returns whether it is one, and the dialect is PostgreSQL's.
+    /// Writes an expression that PostgreSQL writes in another way. Returns whether it is one, and the dialect is PostgreSQL's
+    /// or one that is like it.
     pub(super) fn is_written_for_postgres(&mut self, expr: &Expr, names: &SourceNames<'_>) -> bool {
-        if self.schema.dialect != Dialect::Postgres {
+        if !self.schema.dialect.has_strict_types() {
             return false;
         }
         match expr {
@@ -48,6 +49,7 @@ impl QueryText<'_> {
         self.push(format_args!(" {not}ILIKE "));
         self.text(pattern, names);
         let has_escapes = match pattern {
+            _ if self.schema.dialect == Dialect::DuckDb => false,
             Expr::Literal(Literal::Text(pattern)) => pattern.contains('\\'),
             other => !matches!(other, Expr::Literal(_)),
         };
@@ -59,7 +61,7 @@ impl QueryText<'_> {
     /// Writes the right side of a comparison with `left`. A constant gets the type of a column.
     pub(super) fn compared(&mut self, expr: &Expr, left: &Expr, names: &SourceNames<'_>) {
         let column = match left {
-            Expr::Column(column) if self.schema.dialect == Dialect::Postgres => {
+            Expr::Column(column) if self.schema.dialect.has_strict_types() => {
                 self.column_type(*column, names)
             }
             _ => None,
@@ -193,14 +195,14 @@ impl QueryText<'_> {
     }
 
     /// Writes an operand as a date with a time.
-    fn time(&mut self, expr: &Expr, names: &SourceNames<'_>) {
+    pub(super) fn time(&mut self, expr: &Expr, names: &SourceNames<'_>) {
         self.out.push_str("CAST(");
         self.expr(expr, names);
         self.out.push_str(" AS TIMESTAMP)");
     }
 
     /// Returns the type of an expression as far as it is certain.
-    fn value_type(&self, expr: &Expr, names: &SourceNames<'_>) -> ValueType {
+    pub(super) fn value_type(&self, expr: &Expr, names: &SourceNames<'_>) -> ValueType {
         match expr {
             Expr::Column(column) => match self.column_type(*column, names) {
                 Some(ColumnType::Number) => ValueType::Number,

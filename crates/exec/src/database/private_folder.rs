@@ -17,7 +17,7 @@ const LOCK: &str = "lock";
 const COPY: &str = "database";
 
 /// A private folder for the copy of a database. It is deleted with this value.
-pub(super) struct PrivateFolder {
+pub(crate) struct PrivateFolder {
     folder: TempDir,
     _lock: File,
 }
@@ -27,7 +27,7 @@ impl PrivateFolder {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub(super) fn new() -> io::Result<PrivateFolder> {
+    pub(crate) fn new() -> io::Result<PrivateFolder> {
         PrivateFolder::new_in(&std::env::temp_dir())
     }
 
@@ -48,7 +48,7 @@ impl PrivateFolder {
     }
 
     /// Returns the path of the copy.
-    pub(super) fn copy(&self) -> PathBuf {
+    pub(crate) fn copy(&self) -> PathBuf {
         self.folder.path().join(COPY)
     }
 }

@@ -1,0 +1,287 @@
+//! One child process and the queries that it runs.
+//!
+//! The parent waits for an answer until a deadline. A child that is late is killed, and the next query starts another one. What a
+//! child sends is not trusted: it may be in the hands of a hostile file.
+
+use super::error::DuckDbError;
+use super::wire::{self, Failure, FailureKind, Opening, Request, Response};
+use crate::Fault;
+use crate::database::Cell;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The argument by which the program knows that it is a child.
+pub(super) const CHILD: &str = "xpr-duckdb-child";
+/// How long after its limit a query is given up that the child should have stopped.
+const GRACE: Duration = Duration::from_millis(25);
+/// How long opening a database may take.
+const OPENING_TIME: Duration = Duration::from_secs(20);
+
+/// A function that is called with each row of an answer.
+pub(super) type EachRow<'e> = dyn FnMut(&[Cell<'_>]) -> Result<(), Fault> + 'e;
+
+/// The limits of one query.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunLimits {
+    pub(super) time: Duration,
+    pub(super) rows: usize,
+    /// The bytes of all cells.
+    pub(super) output: usize,
+}
+
+/// A database file, as all children that read it know it.
+pub(super) struct Source {
+    /// What users call the database.
+    pub(super) label: PathBuf,
+    /// The file.
+    pub(super) path: PathBuf,
+    /// Files that views of the database read.
+    pub(super) readable: Vec<PathBuf>,
+    /// What the files were when they were first opened.
+    states: Vec<FileState>,
+    /// Whether that was once found to be so no more.
+    has_changed: AtomicBool,
+}
+
+/// What tells one content of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileState {
+    inode: u64,
+    size: u64,
+    changed: (i64, i64),
+}
+
+impl FileState {
+    fn of(found: &Metadata) -> FileState {
+        FileState { inode: found.ino(), size: found.size(), changed: (found.mtime(), found.mtime_nsec()) }
+    }
+}
+
+impl Source {
+    pub(super) fn new(label: PathBuf, path: PathBuf, readable: Vec<PathBuf>) -> io::Result<Source> {
+        let mut source =
+            Source { label, path, readable, states: vec![], has_changed: AtomicBool::new(false) };
+        source.states = source.current_states()?;
+        Ok(source)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&self.path).chain(&self.readable).map(PathBuf::as_path)
+    }
+
+    fn current_states(&self) -> io::Result<Vec<FileState>> {
+        self.files().map(|path| Ok(FileState::of(&fs::metadata(path)?))).collect()
+    }
+
+    /// Returns an error if another program changed the files since they were opened.
+    pub(super) fn check_unchanged(&self) -> Result<(), DuckDbError> {
+        let is_same = || self.current_states().is_ok_and(|states| states == self.states);
+        if !self.has_changed.load(Ordering::Relaxed) && is_same() {
+            return Ok(());
+        }
+        self.has_changed.store(true, Ordering::Relaxed);
+        Err(DuckDbError::Changed { path: self.label.clone() })
+    }
+}
+
+/// A child process that can be asked.
+struct Process {
+    child: Child,
+    socket: UnixStream,
+}
+
+impl Process {
+    /// Starts this program as a child.
+    fn start() -> io::Result<Process> {
+        let (socket, for_child) = UnixStream::pair()?;
+        // The program may have been replaced since it was started; this is the one that runs.
+        let running = Path::new("/proc/self/exe");
+        let program = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
+        let mut command = Command::new(program);
+        command.arg(CHILD).stdin(OwnedFd::from(for_child)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.current_dir("/").env_clear();
+        // Each arena of the system's allocator would reserve memory.
+        command.env("MALLOC_ARENA_MAX", "1");
+        // Where the library of DuckDB is.
+        for variable in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
+            command.envs(std::env::var_os(variable).map(|value| (variable, value)));
+        }
+        Ok(Process { child: command.spawn()?, socket })
+    }
+
+    fn ask(&self, request: &Request) -> io::Result<()> {
+        self.socket.set_write_timeout(Some(OPENING_TIME))?;
+        wire::send(&mut &self.socket, &request.to_bytes())
+    }
+
+    /// Returns the next response. It is an error if none comes until the deadline.
+    fn response(&self, deadline: Instant) -> io::Result<Response> {
+        let content = wire::receive(&mut UntilDeadline { socket: &self.socket, deadline })?;
+        Response::read(&content).ok_or_else(|| io::Error::other("it sent what is no response"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It fails if the child has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads from a socket until a deadline.
+struct UntilDeadline<'s> {
+    socket: &'s UnixStream,
+    deadline: Instant,
+}
+
+impl io::Read for UntilDeadline<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.socket.set_read_timeout(Some(left))?;
+        let mut socket = self.socket;
+        socket.read(buffer)
+    }
+}
+
+/// A database that queries read, each in a child that is started when it is needed.
+pub(super) struct Session {
+    source: Arc<Source>,
+    /// The bytes that a query can use.
+    memory: usize,
+    process: Option<Process>,
+}
+
+impl Session {
+    /// Opens the database in a child.
+    pub(super) fn open(source: &Arc<Source>, memory: usize) -> Result<Session, DuckDbError> {
+        let mut session = Session { source: Arc::clone(source), memory, process: None };
+        session.start()?;
+        Ok(session)
+    }
+
+    /// Fills a new database from files, by statements of this crate.
+    pub(super) fn load(label: &Path, opening: Opening, time: Duration) -> Result<(), DuckDbError> {
+        let process = Process::start().map_err(|source| DuckDbError::NoChild { source })?;
+        opened(&process, opening, time).map_err(|failure| DuckDbError::from_message(label, &failure.message))
+    }
+
+    fn start(&mut self) -> Result<&Process, DuckDbError> {
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let opening = Opening {
+            path: path(&self.source.path),
+            memory: self.memory as u64,
+            readable: self.source.readable.iter().map(|readable| path(readable)).collect(),
+            loading: vec![],
+        };
+        let process = Process::start().map_err(|source| DuckDbError::NoChild { source })?;
+        opened(&process, opening, OPENING_TIME)
+            .map_err(|failure| DuckDbError::from_message(&self.source.label, &failure.message))?;
+        // The child has a lock now that keeps other programs from writing.
+        self.source.check_unchanged()?;
+        Ok(self.process.insert(process))
+    }
+
+    fn process(&mut self) -> Result<&Process, Fault> {
+        if self.process.is_none() {
+            self.start().map_err(|error| Fault::Runtime(error.to_string()))?;
+        }
+        self.process.as_ref().ok_or_else(|| Fault::Runtime("there is no child process".to_owned()))
+    }
+
+    /// Runs one query and calls `each_row` with each row.
+    pub(super) fn run(
+        &mut self,
+        text: &str,
+        limits: RunLimits,
+        each_row: &mut EachRow<'_>,
+    ) -> Result<(), Fault> {
+        let request = Request::Query {
+            text: text.to_owned(),
+            time: limits.time.as_millis() as u64,
+            rows: limits.rows as u64,
+            output: limits.output as u64,
+        };
+        let process = self.process()?;
+        let deadline = Instant::now() + limits.time + GRACE;
+        let mut outcome = process.ask(&request).map_err(|error| ended(&error));
+        while outcome.is_ok() {
+            outcome = match process.response(deadline) {
+                Ok(Response::Rows { columns, cells }) => match wire::rows(columns, &cells, each_row) {
+                    Some(outcome) => outcome,
+                    None => Err(Fault::Runtime("DuckDB's process sent cells that are none".to_owned())),
+                },
+                Ok(Response::End) => return Ok(()),
+                Ok(Response::Failed(failure)) => return Err(fault(failure)),
+                Ok(_) => Err(Fault::Runtime("DuckDB's process sent what was not asked for".to_owned())),
+                Err(error) => Err(ended(&error)),
+            };
+        }
+        // What it would send next is not the answer to the next query.
+        self.process = None;
+        outcome
+    }
+
+    /// Returns the names of the columns of a query, which does not run.
+    pub(super) fn column_names(&mut self, text: &str, time: Duration) -> Result<Vec<String>, Fault> {
+        let process = self.process()?;
+        let deadline = Instant::now() + time + GRACE;
+        let asked = process.ask(&Request::Columns { text: text.to_owned() });
+        let fault = match asked.and_then(|()| process.response(deadline)) {
+            Ok(Response::Names(names)) => return Ok(names),
+            Ok(Response::Failed(failure)) => return Err(fault(failure)),
+            Ok(_) => Fault::Runtime("DuckDB's process sent what was not asked for".to_owned()),
+            Err(error) => ended(&error),
+        };
+        self.process = None;
+        Err(fault)
+    }
+}
+
+/// Asks a child to open a database.
+fn opened(process: &Process, opening: Opening, time: Duration) -> Result<(), Failure> {
+    let failed = |message: String| Failure { kind: FailureKind::Runtime, message };
+    let response = process
+        .ask(&Request::Open(opening))
+        .and_then(|()| process.response(Instant::now() + time))
+        .map_err(|error| failed(format!("opening it ended the process that reads it ({error})")))?;
+    match response {
+        Response::Ready => Ok(()),
+        Response::Failed(failure) => Err(failure),
+        _ => Err(failed("DuckDB's process sent what was not asked for".to_owned())),
+    }
+}
+
+/// Returns the fault of a query whose child sends nothing more.
+fn ended(error: &io::Error) -> Fault {
+    match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::Limit("time"),
+        // It could not allocate what it needed and does not survive that.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+            Fault::Limit("memory")
+        }
+        _ => Fault::Runtime(format!("DuckDB's process: {error}")),
+    }
+}
+
+fn fault(failure: Failure) -> Fault {
+    match failure.kind {
+        FailureKind::Type => Fault::Type(failure.message),
+        FailureKind::Runtime => Fault::Runtime(failure.message),
+        FailureKind::Time => Fault::Limit("time"),
+        FailureKind::Memory => Fault::Limit("memory"),
+        FailureKind::Rows => Fault::Limit("rows"),
+        FailureKind::Output => Fault::Limit("output"),
+    }
+}
