@@ -198,3 +198,14 @@ fn a_server_that_others_can_reach_needs_a_token() {
     let asked = both.post("/v1/ask", &json!({ "question": "how many singers are there", "run": "other" }));
     assert_eq!(asked.json()["run"], "other");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_cannot_be_written_is_an_error_that_says_what_to_do() {
+    let project = Project::new();
+    std::os::unix::fs::symlink("missing/log", project.path("stage/run.questions.sqlite")).unwrap();
+    let output = project.output(&["serve", "stage/run", "--listen", "127.0.0.1:0"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("its folder must be writable, or there is no log with --no-log"), "{said}");
+}

@@ -142,15 +142,17 @@ pub fn read_for_database(path: &Path, database: &str) -> Result<Vec<LabeledQuest
 /// Line ends and tabs become spaces, which makes no difference outside of quotes.
 ///
 /// # Errors
-/// If a program has a line end or tab within quotes. The line of the error is that of the question.
+/// If a program has a line end or tab within quotes, or nothing but comments. The line of the error is that of the question.
 pub fn to_tsv(questions: &[LabeledQuestion]) -> Result<String, LineError> {
     let single_spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut tsv = String::new();
     for question in questions {
-        let Some(program) = on_one_line(&question.program) else {
-            let message = "the program has a tab or line end within quotes; write it without".to_owned();
-            return Err(LineError { line: question.line, message });
-        };
+        let failed = |message: &str| LineError { line: question.line, message: message.to_owned() };
+        let program = on_one_line(&question.program)
+            .ok_or_else(|| failed("the program has a tab or line end within quotes; write it without"))?;
+        if program.is_empty() {
+            return Err(failed("the program has nothing but comments"));
+        }
         tsv.push_str(&single_spaced(&question.utterance));
         tsv.push('\t');
         tsv.push_str(&program);
@@ -189,7 +191,7 @@ fn on_one_line(program: &str) -> Option<String> {
             _ => line.push(c),
         }
     }
-    Some(line.trim_end().to_owned())
+    Some(line.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -367,6 +369,10 @@ mod tests {
             "who is it\tSELECT a FROM t WHERE b = 'c  d--'\n\"quoted\"\tSELECT \"it's\"\t(bag (1))\n"
         );
         assert_eq!(read_text(&tsv, FileFormat::Tabs).unwrap().len(), 2);
+        let tsv = to_tsv(&[pair("a", "-- first\n\tSELECT 1", None)]).unwrap();
+        assert_eq!(tsv, "a\tSELECT 1\n", "a program does not begin with a blank");
+        let error = to_tsv(&[pair("a", "-- first\n", None)]).unwrap_err().to_string();
+        assert_eq!(error, "line 7: the program has nothing but comments");
         let error = to_tsv(&[pair("a", "SELECT 'b\nc'", None)]).unwrap_err().to_string();
         assert_eq!(error, "line 7: the program has a tab or line end within quotes; write it without");
     }

@@ -268,6 +268,12 @@ fn hostile_texts_do_not_overflow_the_stack() {
         format!("SELECT {},{}", "floor(".repeat(90), ")".repeat(90)),
         format!("SELECT {},{}", "substr(".repeat(90), ")".repeat(90)),
         format!("SELECT {},", "NOT ".repeat(90)),
+        "SELECT * FROM (((".repeat(30),
+        "SELECT a FROM b, ((".repeat(40),
+        "SELECT a FROM b JOIN ((".repeat(40),
+        "SELECT a IN ((".repeat(45),
+        "SELECT a IN (b NOT IN (SELECT + ".repeat(30),
+        "SELECT a FROM (b JOIN (".repeat(45),
         "SELECT a MATCH FROM state".to_owned(),
         "SELECT a REGEXP )".to_owned(),
         "\0".to_owned(),
@@ -282,6 +288,17 @@ fn hostile_texts_do_not_overflow_the_stack() {
     };
     for text in texts {
         let _ = explain(&text);
+    }
+    // Joins in parentheses are not deep.
+    let mut joins = "state a".to_owned();
+    for i in 0..12 {
+        joins = format!("({joins} JOIN state b{i} ON a.name = b{i}.name)");
+    }
+    for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        let joins = format!(
+            "SELECT a.area FROM {joins} WHERE a.area IN (SELECT ((area)) FROM (SELECT area FROM state) c)"
+        );
+        check(&joins, &schema(dialect)).unwrap();
     }
     // A long chain is not deep.
     let long = format!("SELECT area FROM state WHERE area = 1{}", " OR area = 1".repeat(900));

@@ -315,7 +315,6 @@ async fn metrics_page(State(app): State<Arc<App>>) -> Response {
     for run in &app.runs {
         metrics::gauge!("xpr_questions_waiting", "run" => run.name().to_owned()).set(run.waiting() as f64);
     }
-    app.metrics.run_upkeep();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4");
     ([(header::CONTENT_TYPE, kind)], app.metrics.render()).into_response()
 }

@@ -100,6 +100,7 @@ pub struct Server {
     listener: TcpListener,
     router: Router,
     connections: Arc<Connections>,
+    metrics: PrometheusHandle,
     ends: watch::Sender<bool>,
 }
 
@@ -126,19 +127,20 @@ impl Server {
         let failed = |source| ServeError::Listen { address: options.listen, source };
         let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
         let connections = Connections::new(most_connections(options.connections));
+        let metrics = recorder();
         let ends = watch::Sender::new(false);
         let app = Arc::new(App {
             runs,
             access: Access { hosts: options.hosts, token: options.token },
             rate: RateLimit::new(options.rate_limit),
             connections: Arc::clone(&connections),
-            metrics: recorder(),
+            metrics: metrics.clone(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             ends: ends.subscribe(),
         });
         let routes = api::routes().merge(options.more_routes.with_state(()));
         let router = guard::guarded(routes, &app).with_state(app);
-        Ok(Server { listener, router, connections, ends })
+        Ok(Server { listener, router, connections, metrics, ends })
     }
 
     /// Returns the address.
@@ -151,13 +153,17 @@ impl Server {
 
     /// Serves until `end` is ready. Requests that are being answered then are answered.
     pub async fn serve(self, end: impl Future<Output = ()>) {
-        let Server { listener, router, connections, ends } = self;
+        let Server { listener, router, connections, metrics, ends } = self;
         let mut end = std::pin::pin!(end);
         let mut tidy = tokio::time::interval(Duration::from_secs(1));
         loop {
             tokio::select! {
                 () = &mut end => break,
-                _ = tidy.tick() => connections.close_waiting(Instant::now(), false),
+                _ = tidy.tick() => {
+                    connections.close_waiting(Instant::now(), false);
+                    // What is measured is kept one by one until then, and nobody may ever look at the page of metrics.
+                    metrics.run_upkeep();
+                }
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => {
                         // Without a place, the connection is closed.

@@ -3,12 +3,13 @@
 use super::use_threads;
 use crate::arguments::ServeArguments;
 use crate::printer;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use xpr_log::LogError;
 use xpr_run::{Config, RunFile, RunFolder};
-use xpr_serve::{AccessToken, LogPlace, RunOptions, ServedRun, Server, ServerOptions};
+use xpr_serve::{AccessToken, LogPlace, OpenError, RunOptions, ServedRun, Server, ServerOptions};
 
 pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()> {
     write_events(arguments);
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()>
     let mut runs = Vec::new();
     for text in &arguments.runs {
         let (name, folder) = named_run(text)?;
-        let run = ServedRun::open(&name, &folder, run_options.clone());
+        let run = ServedRun::open(&name, &folder, run_options.clone()).map_err(with_advice);
         runs.push(Arc::new(run.with_context(|| folder.display().to_string())?));
     }
     options.more_routes = xpr_mcp::http_routes(&runs, arguments.allow_feedback);
@@ -56,6 +57,15 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()>
         server.serve(end_signal()).await;
         Ok(writeln!(out, "Ended.")?)
     })
+}
+
+fn with_advice(error: OpenError) -> anyhow::Error {
+    match &error {
+        OpenError::Log(LogError::File { .. } | LogError::Database { .. }) => anyhow!(
+            "{error}; questions are logged beside the run, so its folder must be writable, or there is no log with --no-log"
+        ),
+        _ => error.into(),
+    }
 }
 
 /// Returns the name and the folder of a run: `NAME=RUN`, or a folder that is named after its data.

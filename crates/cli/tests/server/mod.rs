@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 /// How long a client waits for an answer.
@@ -43,9 +43,14 @@ impl Project {
 
     /// Runs a command in the folder, and returns what it prints.
     pub(crate) fn xpr(&self, arguments: &[&str]) -> String {
-        let output = command(self.folder.path()).args(arguments).output().unwrap();
+        let output = self.output(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs a command in the folder, which may fail.
+    pub(crate) fn output(&self, arguments: &[&str]) -> Output {
+        command(self.folder.path()).args(arguments).output().unwrap()
     }
 
     /// Starts a server of the project on a free port.

@@ -1,6 +1,7 @@
 //! Features of an answer, from which its confidence is computed.
 
 use super::choose::Answer;
+use super::nearest_questions::NearestQuestions;
 use super::question_words::is_operator_word;
 use super::scope::{Scope, WordScope};
 use crate::reward::Success;
@@ -41,6 +42,7 @@ impl AnswerFeatures {
 pub(crate) struct FeatureReader<'t> {
     task: &'t Task,
     scope: &'t Scope,
+    labeled: NearestQuestions<'t>,
     /// Scoring adds new words and values to the channel.
     channel: Mutex<NoisyChannel>,
 }
@@ -54,7 +56,7 @@ impl fmt::Debug for FeatureReader<'_> {
 impl<'t> FeatureReader<'t> {
     /// Creates a reader for a parser that was trained on questions of this scope.
     pub(crate) fn new(task: &'t Task, scope: &'t Scope, channel: NoisyChannel) -> Self {
-        FeatureReader { task, scope, channel: Mutex::new(channel) }
+        FeatureReader { task, scope, labeled: NearestQuestions::new(scope), channel: Mutex::new(channel) }
     }
 
     /// Returns the features of an answer to a question. `program` is the chosen one, and `own` the parser's own log-probabilities of the
@@ -105,7 +107,7 @@ impl<'t> FeatureReader<'t> {
             share(&|index| scopes[index] == WordScope::Unknown),
             f64::from(u8::from(!finds)),
             explanation.gain.clamp(-3.0, 3.0),
-            self.scope.nearness(question),
+            self.labeled.nearest(question.stems()).map_or(0.0, |(_, similarity)| similarity),
             unexplained_operators.min(2) as f64,
         ])
     }

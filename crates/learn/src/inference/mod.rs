@@ -6,6 +6,7 @@ mod estimator;
 mod evaluation;
 mod features;
 mod linear;
+mod nearest_questions;
 mod penalties;
 mod question_words;
 mod ranked_beam;

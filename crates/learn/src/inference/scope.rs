@@ -3,6 +3,7 @@
 //! A parser has a program for every text. It was trained on questions about its data, though, so a text without words, a request to change the
 //! data, or a question whose words neither labels nor data have is declined before it is parsed.
 
+use super::nearest_questions::NearestQuestions;
 use super::question_words::{is_change_verb, is_general_word, is_operator_word, is_politeness};
 use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_SHARE_WITHOUT_LABELS, LEAST_KNOWN_WORDS};
 use crate::task::Task;
@@ -152,28 +153,19 @@ impl Scope {
 
     /// Returns the labeled question that shares most words with a text; rare words count more. Nothing if there are no labels.
     pub fn nearest(&self, text: &str) -> Option<&str> {
-        let stems: BTreeSet<String> = tokenize(text).iter().map(|word| stem(word)).collect();
-        let best = self.questions.iter().map(|question| (self.similarity(&stems, question), question));
-        // Of equally near questions, the first.
-        best.rev().max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, question)| question.as_str())
+        let stems: Vec<String> = tokenize(text).iter().map(|word| stem(word)).collect();
+        NearestQuestions::new(self).nearest(&stems).map(|(question, _)| question)
     }
 
-    /// Returns how similar the nearest labeled question is, from 0 to 1.
-    pub(crate) fn nearness(&self, question: &Question) -> f64 {
-        let stems: BTreeSet<String> = question.stems().iter().cloned().collect();
-        self.questions.iter().map(|labeled| self.similarity(&stems, labeled)).fold(0.0, f64::max)
+    /// Returns the labeled questions that are kept.
+    pub(super) fn questions(&self) -> &[String] {
+        &self.questions
     }
 
-    /// Returns the share of the words of two questions that both have, weighted by how rare they are among labels.
-    fn similarity(&self, stems: &BTreeSet<String>, question: &str) -> f64 {
-        let weight = |stem: &String| {
-            let count = self.words.get(stem).copied().unwrap_or(0);
-            ((1 + self.questions.len()) as f64 / (1 + count) as f64).ln() + 0.1
-        };
-        let other: BTreeSet<String> = tokenize(question).iter().map(|word| stem(word)).collect();
-        let shared: f64 = stems.intersection(&other).map(weight).sum();
-        let all: f64 = stems.union(&other).map(weight).sum();
-        if all > 0.0 { shared / all } else { 0.0 }
+    /// Returns how much it says that two questions both have a word: the rarer among labels, the more.
+    pub(super) fn weight(&self, stem: &str) -> f64 {
+        let count = self.words.get(stem).copied().unwrap_or(0);
+        ((1 + self.questions.len()) as f64 / (1 + count) as f64).ln() + 0.1
     }
 
     /// Returns the verb by which a text asks to change the data. A verb with which a labeled question begins is a verb of questions here.

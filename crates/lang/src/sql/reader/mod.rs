@@ -14,6 +14,7 @@ mod names;
 mod operators;
 mod postgres;
 mod syntax;
+mod work;
 
 use super::check::CheckError;
 use super::dialect::Dialect;
@@ -27,6 +28,7 @@ use sqlparser::ast;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use syntax::{Postgres, Sqlite};
+use work::{MOST_ATTEMPTS, Work, most_attempts};
 
 /// The length limit of a text, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
@@ -37,8 +39,6 @@ const MAX_DEPTH: u32 = 100;
 /// The levels by which an operation is deeper than its operands, besides their own. An operation that is an operand is written in
 /// parentheses, which `sqlparser` counts, so that its text is deeper than what was read.
 const OPERATION_LEVELS: u32 = 2;
-/// The depth limit of expressions that `sqlparser` may read twice.
-const MAX_AMBIGUOUS_DEPTH: usize = 8;
 /// The limit on expressions and sources of a tree, which common table expressions can multiply.
 const MAX_NODES: u32 = 20_000;
 
@@ -82,20 +82,21 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ast::Statement, Chec
     if text.len() > MAX_LENGTH {
         return Err(not_supported(format!("a query of more than {MAX_LENGTH} bytes")));
     }
-    let grammar: &dyn sqlparser::dialect::Dialect = match dialect {
-        Dialect::Sqlite => &Sqlite,
+    let work = Work::for_text(text);
+    let grammar: Box<dyn sqlparser::dialect::Dialect> = match dialect {
+        Dialect::Sqlite => Box::new(Sqlite { work }),
         // DuckDB's grammar began as that of PostgreSQL.
-        Dialect::Postgres | Dialect::DuckDb => &Postgres,
+        Dialect::Postgres | Dialect::DuckDb => Box::new(Postgres { work }),
     };
-    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH as usize);
-    let tokens = Tokenizer::new(grammar, text)
+    let parser = Parser::new(&*grammar).with_recursion_limit(MAX_DEPTH as usize);
+    let tokens = Tokenizer::new(&*grammar, text)
         .tokenize_with_location()
         .map_err(|error| syntax(text, &error.to_string()))?;
     let spaces = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
     if tokens.len() - tokens.iter().filter(spaces).count() > MAX_TOKENS {
         return Err(not_supported(format!("a query of more than {MAX_TOKENS} tokens")));
     }
-    if syntax::ambiguous_depth(&tokens) > MAX_AMBIGUOUS_DEPTH {
+    if most_attempts(&tokens) > MOST_ATTEMPTS {
         return Err(too_deep());
     }
     let mut statements =
@@ -130,8 +131,9 @@ fn not_supported(what: impl Into<String>) -> CheckError {
     CheckError::NotSupported(what.into())
 }
 
+/// Returns the error of a text that is nested deeper than [`MAX_DEPTH`], or in a way that takes too long to read.
 fn too_deep() -> CheckError {
-    not_supported(format!("nesting deeper than {MAX_DEPTH}"))
+    not_supported("nesting that is too deep".to_owned())
 }
 
 /// Resolves the syntax tree of `sqlparser` against a schema.

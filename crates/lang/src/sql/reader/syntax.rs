@@ -1,8 +1,10 @@
 //! The syntax of the dialects, for `sqlparser`.
 
+use super::work::Work;
+use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect, SQLiteDialect};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::parser::{Parser, ParserError};
 use std::any::TypeId;
 
 /// Words that are no names. After an error, `sqlparser` reads any other word that begins an expression once more as a name,
@@ -16,41 +18,21 @@ const RESERVED: [Keyword; 7] = [
     Keyword::STRUCT,
     Keyword::TRIM,
 ];
-/// Words that may be names, and begin an expression in parentheses if they are none.
-const AMBIGUOUS: [Keyword; 11] = [
-    Keyword::ARRAY,
-    Keyword::CEIL,
-    Keyword::CONVERT,
-    Keyword::EXTRACT,
-    Keyword::FLOOR,
-    Keyword::OVERLAY,
-    Keyword::POSITION,
-    Keyword::SAFE_CAST,
-    Keyword::SUBSTR,
-    Keyword::SUBSTRING,
-    Keyword::TRY_CAST,
-];
 
-/// Returns how deep expressions of ambiguous words are nested in each other.
-pub(super) fn ambiguous_depth(tokens: &[TokenWithSpan]) -> usize {
-    let (mut open, mut deepest, mut is_ambiguous) = (Vec::new(), 0, false);
-    for token in tokens {
-        match &token.token {
-            Token::Whitespace(_) => continue,
-            Token::LParen => open.push(is_ambiguous),
-            Token::RParen => _ = open.pop(),
-            _ => {}
-        }
-        deepest = deepest.max(open.iter().filter(|is_ambiguous| **is_ambiguous).count());
-        is_ambiguous = matches!(&token.token, Token::Word(word) if AMBIGUOUS.contains(&word.keyword));
-    }
-    deepest
+fn begins_name(character: char) -> bool {
+    character.is_ascii_alphabetic() || character == '_' || !character.is_ascii()
+}
+
+fn continues_name(character: char) -> bool {
+    begins_name(character) || character.is_ascii_digit() || character == '$'
 }
 
 /// The dialect that `sqlparser` has for SQLite, without `MATCH` and `REGEXP`: its code for these panics on bad syntax,
 /// and a tree cannot represent them.
 #[derive(Debug)]
-pub(super) struct Sqlite;
+pub(super) struct Sqlite {
+    pub(super) work: Work,
+}
 
 impl Dialect for Sqlite {
     fn dialect(&self) -> TypeId {
@@ -62,11 +44,15 @@ impl Dialect for Sqlite {
     }
 
     fn is_identifier_start(&self, character: char) -> bool {
-        character.is_ascii_alphabetic() || character == '_' || !character.is_ascii()
+        begins_name(character)
     }
 
     fn is_identifier_part(&self, character: char) -> bool {
-        self.is_identifier_start(character) || character.is_ascii_digit() || character == '$'
+        continues_name(character)
+    }
+
+    fn parse_prefix(&self, _: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        self.work.count()
     }
 
     fn supports_filter_during_aggregation(&self) -> bool {
@@ -93,7 +79,9 @@ impl Dialect for Sqlite {
 /// The syntax of PostgreSQL, as far as one `SELECT` needs it. It has a type of its own, so that `sqlparser` does not read the
 /// kinds of strings and operators that a tree cannot represent.
 #[derive(Debug)]
-pub(super) struct Postgres;
+pub(super) struct Postgres {
+    pub(super) work: Work,
+}
 
 impl Dialect for Postgres {
     fn is_delimited_identifier_start(&self, character: char) -> bool {
@@ -101,11 +89,15 @@ impl Dialect for Postgres {
     }
 
     fn is_identifier_start(&self, character: char) -> bool {
-        Sqlite.is_identifier_start(character)
+        begins_name(character)
     }
 
     fn is_identifier_part(&self, character: char) -> bool {
-        Sqlite.is_identifier_part(character)
+        continues_name(character)
+    }
+
+    fn parse_prefix(&self, _: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        self.work.count()
     }
 
     fn supports_filter_during_aggregation(&self) -> bool {
