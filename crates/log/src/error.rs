@@ -32,7 +32,7 @@ pub enum LogError {
         known: i64,
     },
     /// SQLite cannot read or write the file.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), advice(source))]
     Database {
         /// The file.
         path: PathBuf,
@@ -58,4 +58,14 @@ pub enum LogError {
     /// A verdict with a program that it must not have, or without one that it needs.
     #[error("the verdict `{0}` {what} a program", what = if .0.has_program() { "needs" } else { "has no place for" })]
     Program(crate::Verdict),
+}
+
+/// Returns what to do about an error of SQLite. It cannot read a file that a killed process left without writing beside it.
+fn advice(source: &rusqlite::Error) -> &'static str {
+    match source.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly) => {
+            "; the folder of a log must be writable, so copy the log to one that is, with the files beside it that have its name"
+        }
+        _ => "",
+    }
 }
