@@ -1,7 +1,7 @@
 //! The canonical text of a form.
 
 use super::form::{Atom, Form, FormNode, NodeId};
-use super::java;
+use super::{java, reader};
 use std::fmt;
 
 impl Form {
@@ -57,8 +57,17 @@ impl Form {
                 out.push_str(" )");
             }
             FormNode::Apply { function, argument } => {
-                out.push('(');
-                self.write_rest(out, &[function, argument]);
+                out.push_str("( ");
+                match self.node(function) {
+                    // As the first word of a list, a keyword would be read as one.
+                    FormNode::Name { id, description: None }
+                        if self.atom(id).is_some_and(reader::is_keyword) =>
+                    {
+                        self.write_words(out, "name", &[id]);
+                    }
+                    _ => self.write(out, function),
+                }
+                self.write_rest(out, &[argument]);
                 out.push_str(" )");
             }
             FormNode::Unsupported { keyword, arguments } => {

@@ -67,6 +67,9 @@ fn lambdas_are_applied_by_name() {
         // Variables can be captured, as in SEMPRE.
         ("( ( lambda x ( lambda y ( var x ) ) ) ( var y ) )", "( lambda y ( var y ) )"),
         ("( call SW.f ( ( var x ) a ) )", "( call SW.f ( ( var x ) a ) )"),
+        // A keyword is a name here, and must not become the first word of a list.
+        ("( ( ( lambda s * ) 0 ) a )", "( ( name * ) a )"),
+        ("( ( name count ) a )", "( ( name count ) a )"),
     ];
     assert_canonical(&cases);
 }
@@ -166,6 +169,7 @@ fn form_like_text() -> impl Strategy<Value = String> {
         "call", "string", "number", "date", "time", "lambda", "var", "list", "boolean", "name", "and",
         "argmax", "url", "mark", "not", "x",
     ]);
+    let word = prop_oneof![6 => word, 1 => keyword.clone().prop_map(str::to_owned)];
     let leaf = prop_oneof![4 => word, 1 => Just(String::new())];
     leaf.prop_recursive(5, 60, 5, move |inner| {
         (keyword.clone(), prop::collection::vec(inner, 0..5), any::<bool>()).prop_map(

@@ -14,6 +14,17 @@ use crate::SyntaxError;
 pub(super) use tokens::TapeToken;
 use tokens::TokenKind;
 
+/// Returns whether a word at the beginning of a list says what the list is. A list that begins with another form is its application.
+pub(super) fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: [&str; 27] = [
+        "*", "+", "-", "/", "and", "argmax", "argmin", "avg", "boolean", "call", "count", "date", "lambda",
+        "list", "mark", "max", "min", "name", "not", "number", "or", "reverse", "string", "sum", "time",
+        "url", "var",
+    ];
+    const NOT_SUPPORTED: [&str; 5] = ["context", "description", "error", "table", "triple"];
+    KEYWORDS.contains(&word) || NOT_SUPPORTED.contains(&word)
+}
+
 /// Reads the first form of `source` into `form`, without applying its lambdas, and returns the root.
 pub(super) fn read(form: &mut Form, source: &str) -> Result<NodeId, SyntaxError> {
     form.text.clear();
