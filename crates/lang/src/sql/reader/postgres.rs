@@ -8,7 +8,7 @@ use super::super::dialect::Dialect;
 use super::super::function::Aggregate;
 use super::super::literal::Literal;
 use super::super::operator::CastType;
-use super::super::query::Expr;
+use super::super::query::{Expr, Limit, Query};
 use super::super::time_format;
 use super::calls::cast_type;
 use super::expression::constant;
@@ -19,6 +19,23 @@ use sqlparser::ast::{self, DataType};
 impl<'a> QueryReader<'a> {
     fn is_postgres(&self) -> bool {
         self.schema.dialect == Dialect::Postgres
+    }
+
+    /// Reads a query for its value. That of the first row is meant without saying so, unless the rows have an order.
+    pub(super) fn value_of_query(
+        &mut self,
+        query: &'a ast::Query,
+        scope: &NameScope<'_>,
+    ) -> Result<Box<Query>, CheckError> {
+        let mut query = self.subquery(query, scope)?;
+        let is_first = |limit: &Limit| limit.rows == Literal::Number("1".into()) && limit.offset.is_none();
+        if self.is_postgres() && query.order.is_empty() && query.limit.as_ref().is_some_and(is_first) {
+            query.limit = None;
+            if !query.takes_first_row() {
+                query.limit = Some(Limit { rows: Literal::Number("1".into()), offset: None });
+            }
+        }
+        Ok(query)
     }
 
     /// Reads `CAST(expr AS name)`.
