@@ -42,6 +42,32 @@ mod postgres {
         CREATE VIEW plain_view AS SELECT name FROM artist;
     "#;
 
+    /// Tables and types that few databases have.
+    const UNUSUAL: &str = r#"
+        CREATE TYPE mood AS ENUM ('glad', 'so so');
+        CREATE TYPE place AS (street text, number int);
+        CREATE DOMAIN mail AS text CHECK (VALUE LIKE '%@%');
+        CREATE TABLE odd (id int PRIMARY KEY, felt mood, feelings mood[], balance money, address inet, place point, home place,
+                          grid int[], bits bit(3), during int4range, document jsonb, mail mail);
+        INSERT INTO odd VALUES (1, 'so so', '{glad,"so so"}', -12.5, '10.0.0.1', point(1, 2), ROW('Main St', 5), '{1,2}', '101',
+                                '[1,5)', '{"a": 1}', 'ann@example.com'),
+                               (2, 'glad', NULL, NULL, NULL, NULL, NULL, '{{1,2},{3,4}}', NULL, NULL, NULL, NULL);
+        CREATE TABLE parts (id int, name text) PARTITION BY RANGE (id);
+        CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
+        CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10) TO (100);
+        INSERT INTO parts SELECT i, 'part ' || i FROM generate_series(1, 20) AS i;
+        CREATE TABLE parent (id int, name text);
+        CREATE TABLE child (more int) INHERITS (parent);
+        INSERT INTO parent VALUES (1, 'p');
+        INSERT INTO child VALUES (2, 'c', 3);
+        CREATE TABLE nothing ();
+        CREATE MATERIALIZED VIEW unpopulated AS SELECT 1 AS one WITH NO DATA;
+        CREATE TABLE "Ünïcode and Blanks" ("a ""quoted"" name" text, "SELECT" int);
+        INSERT INTO "Ünïcode and Blanks" VALUES ('größe', 1);
+        CREATE TABLE ends (day date);
+        INSERT INTO ends VALUES ('infinity'), ('0044-03-15 BC');
+    "#;
+
     /// Starts a server with the database `music`, which has a schema that the reader cannot see.
     fn music() -> Cluster {
         let cluster = Cluster::start();
@@ -139,6 +165,49 @@ mod postgres {
             runner.column_names("SELECT title, count(*) FROM album GROUP BY title").unwrap(),
             ["title", "count"]
         );
+    }
+
+    #[test]
+    #[ignore = "needs PostgreSQL, see CONTRIBUTING.md"]
+    fn unusual_tables_and_types_are_read_and_printed() {
+        let cluster = Cluster::start();
+        cluster.make("music", UNUSUAL);
+        cluster.run(
+            "music",
+            "CREATE TABLE half (open int, hidden int); GRANT SELECT (open) ON half TO xpr_reader; INSERT INTO half VALUES (7, 8)",
+        );
+        let database = open(&cluster);
+        let schema = schema(&*database);
+        let columns = |table: &str| -> Vec<String> {
+            let table = &schema.tables[schema.find_table(table).unwrap().0 as usize];
+            table.columns.iter().map(|column| column.name.clone()).collect()
+        };
+        assert_eq!(columns("half"), ["open"]);
+        assert_eq!(columns("parts"), ["id", "name"]);
+        assert!(schema.find_table("parts_1").is_none() && schema.find_table("nothing").is_none());
+        let mut runner = database.runner(&schema, QueryLimits::default()).unwrap();
+        for (query, expected) in [
+            ("SELECT open FROM half", "(bag (7))"),
+            ("SELECT count(*) FROM parts", "(bag (20))"),
+            ("SELECT name FROM parent ORDER BY id", r#"(list ("p") ("c"))"#),
+            ("SELECT felt, feelings FROM odd WHERE id = 1", r#"(bag ("so so" "{glad,so so}"))"#),
+            ("SELECT felt FROM odd ORDER BY felt", r#"(list ("glad") ("so so"))"#),
+            ("SELECT balance, address FROM odd WHERE id = 1", "(bag (-12.5 \"10.0.0.1/32\"))"),
+            ("SELECT place, home FROM odd WHERE id = 1", r#"(bag ("(1,2)" "(\"Main St\",5)"))"#),
+            ("SELECT grid FROM odd ORDER BY id", r#"(list ("{1,2}") ("{{1,2},{3,4}}"))"#),
+            ("SELECT id, bits, during FROM odd WHERE id = 1", r#"(bag (1 "101" "[1,5)"))"#),
+            ("SELECT document FROM odd WHERE id = 1", r#"(bag ("{\"a\": 1}"))"#),
+            ("SELECT mail FROM odd WHERE id = 1", r#"(bag ("ann@example.com"))"#),
+            (
+                "SELECT \"a \"\"quoted\"\" name\", \"SELECT\" FROM \"Ünïcode and Blanks\"",
+                r#"(bag ("größe" 1))"#,
+            ),
+            ("SELECT day FROM ends ORDER BY 1", r#"(list ("0044-03-15 BC") ("infinity"))"#),
+        ] {
+            assert_eq!(answer(&mut *runner, query), expected, "{query}");
+        }
+        assert!(matches!(runner.execute("SELECT hidden FROM half"), Outcome::RuntimeError(_)));
+        assert!(matches!(runner.execute("SELECT one FROM unpopulated"), Outcome::RuntimeError(_)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a server says about the tables of a database: names, types, keys, comments and sizes.
 //!
-//! Tables that the role cannot read are not part of the schema. Neither are partitions, whose rows are those of their table,
+//! Tables and columns that the role cannot read are not part of the schema. Neither are partitions, whose rows are those of their table,
 //! and the tables of other servers. A view is left out if it calls functions that may do more than read, because the guard
 //! sees only the name of the view.
 
@@ -42,7 +42,10 @@ const TABLES: &str = "
                pg_catalog.sum(coalesce(pg_catalog.pg_relation_size(nullif(reltoastrelid, 0)), 0)) AS long_bytes
         FROM part) parts
     WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
-      AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+      AND EXISTS (
+          SELECT FROM pg_catalog.pg_attribute a
+          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+            AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))
     ORDER BY pg_catalog.array_position($1, n.nspname::text), c.oid";
 
 const COLUMNS: &str = "
@@ -52,6 +55,7 @@ const COLUMNS: &str = "
            CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     WHERE a.attrelid = ANY($1) AND a.attnum > 0 AND NOT a.attisdropped
+      AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
     ORDER BY a.attrelid, a.attnum";
 
 const KEYS: &str = "

@@ -3,7 +3,6 @@
 //! A cell is read as the one that SQLite would have for the same value, so that answers print alike: a truth value is 0 or 1,
 //! a decimal without fraction is an integer, and a date is a text. Times with a time zone are in UTC.
 
-use crate::Fault;
 use crate::database::Cell;
 use crate::database::time_text::{self, calendar_date, time_of_day, timestamp, uuid};
 use std::borrow::Cow;
@@ -49,12 +48,14 @@ impl ReadCell<'_> {
     }
 }
 
-/// Reads a cell of a type.
-pub(super) fn read<'a>(ty: &Type, raw: &RawCell<'a>) -> Result<ReadCell<'a>, Fault> {
-    let Some(bytes) = raw.0 else { return Ok(ReadCell::Null) };
-    read_bytes(ty, bytes).ok_or_else(|| {
-        Fault::Runtime(format!("a value of the type {ty} cannot be printed; write CAST(… AS TEXT)"))
-    })
+/// Reads a cell of a type. Returns `None` if only the server knows how it is printed.
+pub(super) fn read<'a>(ty: &Type, raw: &RawCell<'a>) -> Option<ReadCell<'a>> {
+    raw.0.map_or(Some(ReadCell::Null), |bytes| read_bytes(ty, bytes))
+}
+
+/// Returns the type to which a server converts what is not read here. Amounts of money have a form that depends on the server.
+pub(super) fn printed_as(ty: &Type) -> &'static str {
+    if *ty == Type::MONEY { "numeric" } else { "text" }
 }
 
 fn read_bytes<'a>(ty: &Type, bytes: &'a [u8]) -> Option<ReadCell<'a>> {
@@ -93,6 +94,10 @@ fn read_bytes<'a>(ty: &Type, bytes: &'a [u8]) -> Option<ReadCell<'a>> {
             Kind::Enum(_) => ReadCell::Text(Cow::Borrowed(str::from_utf8(bytes).ok()?)),
             Kind::Domain(inner) => return read_bytes(inner, bytes),
             Kind::Array(element) => return text(array(element, bytes)?),
+            // Of an extension; its values are sent as texts are.
+            Kind::Simple if ty.name() == "citext" => {
+                ReadCell::Text(Cow::Borrowed(str::from_utf8(bytes).ok()?))
+            }
             _ => return None,
         },
     })

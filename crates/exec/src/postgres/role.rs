@@ -80,6 +80,7 @@ pub(super) fn failure(address: &Address, error: RunError) -> DatabaseError {
     let message = match error {
         RunError::Lost(message) => message,
         RunError::Fault(fault) | RunError::Unread(fault) => xpr_lang::Outcome::from(fault).to_string(),
+        RunError::Unprintable(_) => "its catalogue has unknown types".to_owned(),
     };
     DatabaseError::Connection { address: address.text.clone(), message }
 }

@@ -199,10 +199,39 @@ impl PostgresRunner {
             outcomes[index] = match run {
                 Ok(()) => Some(answer.outcome(queries[index].ordered)),
                 Err(RunError::Fault(fault) | RunError::Unread(fault)) => Some(fault.into()),
+                Err(RunError::Unprintable(conversions)) => self.run_converted(queries[index], conversions),
                 Err(RunError::Lost(_)) => None,
             };
         }
         outcomes
+    }
+
+    /// Runs a query some of whose columns the server converts. Returns nothing if the connection ended.
+    fn run_converted(
+        &mut self,
+        admitted: &Admitted,
+        mut conversions: Vec<Option<&'static str>>,
+    ) -> Option<Outcome> {
+        loop {
+            let sql = converted(&admitted.query.text, &conversions);
+            let sent = [QueryToSend { sql: &sql, allowance: admitted.allowance }];
+            let mut answer = Answer::new(self.limits);
+            let mut each_row = [|row: &[ReadCell<'_>]| answer.add(row.iter().map(ReadCell::cell))];
+            let run = self.session.run_all(&sent, self.limits.rows.saturating_add(1), &mut each_row);
+            let before = conversions.clone();
+            match run.and_then(|mut runs| runs.pop().unwrap_or(Ok(()))) {
+                Ok(()) => return Some(answer.outcome(admitted.ordered)),
+                Err(RunError::Fault(fault) | RunError::Unread(fault)) => return Some(fault.into()),
+                Err(RunError::Lost(_)) => return None,
+                // Another row has a value, such as an array of arrays, that no row before had.
+                Err(RunError::Unprintable(more)) => {
+                    conversions.iter_mut().zip(more).for_each(|(known, more)| *known = known.or(more));
+                }
+            }
+            if conversions == before {
+                return Some(Outcome::RuntimeError("a value that cannot be printed".to_owned()));
+            }
+        }
     }
 
     /// Returns an outcome for each query that costs more than allowed by the server's plan of it, or has no plan.
@@ -244,12 +273,23 @@ impl PostgresRunner {
             learned &= match self.session.columns(&QueryToSend { sql: &sql, allowance }) {
                 Ok(_) => self.learned.1.insert(*table),
                 // Queries that read it fail for the same reason.
-                Err(RunError::Fault(_)) => true,
+                Err(RunError::Fault(_) | RunError::Unprintable(_)) => true,
                 Err(RunError::Lost(_) | RunError::Unread(_)) => false,
             };
         }
         learned
     }
+}
+
+/// Returns a query whose columns are converted to types by the server.
+fn converted(query: &str, conversions: &[Option<&'static str>]) -> String {
+    let columns: Vec<String> = (1..=conversions.len()).map(|number| format!("c{number}")).collect();
+    let convert = |(column, conversion): (&String, &Option<&'static str>)| match conversion {
+        Some(ty) => format!("CAST({column} AS {ty})"),
+        None => column.clone(),
+    };
+    let outputs: Vec<String> = columns.iter().zip(conversions).map(convert).collect();
+    format!("SELECT {} FROM ({query}) AS xpr ({})", outputs.join(", "), columns.join(", "))
 }
 
 /// What a server may gather in memory, and how fast.

@@ -101,7 +101,7 @@ trait MayLeave {
 impl<T> MayLeave for Result<T, RunError> {
     fn left(&self) -> Left {
         match self {
-            Ok(_) | Err(RunError::Fault(_)) => Left::Nothing,
+            Ok(_) | Err(RunError::Fault(_) | RunError::Unprintable(_)) => Left::Nothing,
             Err(RunError::Lost(_)) => Left::Loss,
             Err(RunError::Unread(_)) => Left::Statement,
         }

@@ -64,6 +64,8 @@ pub(super) enum RunError {
     Fault(Fault),
     /// The query was given up while the server still sends its rows.
     Unread(Fault),
+    /// Some columns of the answer can only be printed by the server, and have to be converted to these types.
+    Unprintable(Vec<Option<&'static str>>),
 }
 
 impl From<Error> for RunError {
@@ -153,28 +155,35 @@ pub(super) async fn run(
 /// connection can be used again.
 async fn read_rows(client: &Client, fetch: &str, each_row: &mut EachRow<'_>) -> Result<(), RunError> {
     let mut rows = pin!(client.query_typed_raw(fetch, NO_PARAMETERS).await?);
-    let mut fault = None;
+    let mut outcome = Ok(());
     let mut dropped = 0;
     while let Some(row) = rows.try_next().await? {
-        match fault.take() {
-            None => fault = read_row(&row).and_then(|cells| each_row(&cells)).err(),
-            Some(fault) if dropped > DROPPED_BYTES => return Err(RunError::Unread(fault)),
-            earlier => {
-                dropped += row.raw_size_bytes();
-                fault = earlier;
-            }
+        if outcome.is_ok() {
+            outcome = read_row(&row).and_then(|cells| Ok(each_row(&cells)?));
+            continue;
+        }
+        dropped += row.raw_size_bytes();
+        if dropped > DROPPED_BYTES {
+            return match outcome {
+                Err(RunError::Fault(fault)) => Err(RunError::Unread(fault)),
+                outcome => outcome,
+            };
         }
     }
-    fault.map_or(Ok(()), |fault| Err(fault.into()))
+    outcome
 }
 
-fn read_row(row: &Row) -> Result<Vec<ReadCell<'_>>, Fault> {
+fn read_row(row: &Row) -> Result<Vec<ReadCell<'_>>, RunError> {
     let mut cells = Vec::with_capacity(row.len());
+    let mut conversions = vec![None; row.len()];
     for (index, column) in row.columns().iter().enumerate() {
-        let raw: RawCell<'_> = row.try_get(index).map_err(|error| Fault::Runtime(error.to_string()))?;
-        cells.push(cells::read(column.type_(), &raw)?);
+        let raw: RawCell<'_> = row.try_get(index)?;
+        match cells::read(column.type_(), &raw) {
+            Some(cell) => cells.push(cell),
+            None => conversions[index] = Some(cells::printed_as(column.type_())),
+        }
     }
-    Ok(cells)
+    if cells.len() == row.len() { Ok(cells) } else { Err(RunError::Unprintable(conversions)) }
 }
 
 /// Returns the server's plan of a query in JSON.

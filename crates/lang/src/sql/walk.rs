@@ -22,6 +22,21 @@ impl Query {
         });
     }
 
+    /// Returns whether the value of this query is that of the first of several rows, in no order that it says.
+    pub(super) fn takes_first_row(&self) -> bool {
+        let select = &self.first;
+        let mut has_aggregate = false;
+        for output in &select.outputs {
+            if let Output::Expr(expr) = output {
+                expr.visit(&mut |expr| {
+                    has_aggregate |= matches!(expr, Expr::Aggregate(..) | Expr::CountRows);
+                });
+            }
+        }
+        let has_one_row = has_aggregate && self.rest.is_empty() && select.group.is_empty();
+        !has_one_row && self.limit.is_none() && self.order.is_empty()
+    }
+
     /// Returns the largest number of queries inside each other, with this one.
     pub(super) fn depth(&self) -> usize {
         let mut inner = 0;

@@ -7,7 +7,7 @@ use xpr_data::Example;
 use xpr_exec::Executor;
 use xpr_exec::database::{AnswerCell, answer_cells};
 use xpr_lang::english::{plural, singular};
-use xpr_lang::sql::Literal;
+use xpr_lang::sql::{Column, ColumnId, Literal, Schema, Table, TableId, quoted};
 use xpr_lang::{Action, ItemId, Outcome, Program};
 use xpr_nn::Random;
 use xpr_parser::Question;
@@ -158,15 +158,15 @@ impl<'t> Filler<'t> {
 
     /// Returns values of a column that a question can say.
     fn cells(&mut self, column: ItemId) -> &[Cell] {
-        let Filler { names, executor, cells, .. } = self;
+        let Filler { task, names, executor, cells } = self;
         cells.entry(column).or_insert_with(|| {
             let table = names.columns.iter().find(|known| known.0 == column).map(|known| known.1);
             let Some(table) = table else { return vec![] };
-            let query = format!(
-                "SELECT DISTINCT {} FROM {} LIMIT {CELLS}",
-                names.symbol(column),
-                names.symbol(table)
-            );
+            let query = task.world().schema().and_then(|schema| {
+                let (table, column) = in_sql(schema, names.symbol(table), names.symbol(column))?;
+                Some(format!("SELECT DISTINCT {column} FROM {table} LIMIT {CELLS}"))
+            });
+            let Some(query) = query else { return vec![] };
             let Outcome::Value(answer) = executor.execute(&query) else { return vec![] };
             let cell = |cell: AnswerCell| match cell {
                 AnswerCell::Text(text) => {
@@ -250,5 +250,49 @@ impl<'t> Filler<'t> {
             (0..actions.len()).all(is_next) && sense.meaning(&program).is_some()
         });
         makes_sense.then_some(program)
+    }
+}
+
+/// Returns the names of the table and the column of two symbols, as the engine of their database writes them.
+fn in_sql(schema: &Schema, table: &str, column: &str) -> Option<(String, String)> {
+    let is_called = |candidate: &Table| {
+        let name = quoted(&candidate.name);
+        let namespace = candidate.namespace.as_deref().map(quoted);
+        name == table || namespace.is_some_and(|namespace| format!("{namespace}.{name}") == table)
+    };
+    let id = TableId(schema.tables.iter().position(is_called)? as u32);
+    let is_symbol = |candidate: &Column| format!("{table}.{}", quoted(&candidate.name)) == column;
+    let index = schema.table(id).columns.iter().position(is_symbol)? as u32;
+    Some((schema.table_in_sql(id), schema.column_in_sql(ColumnId { table: id, column: index })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xpr_lang::sql::{ColumnType, Dialect};
+
+    #[test]
+    fn names_are_written_for_the_engine() {
+        let table = |namespace: &str, name: &str| Table {
+            name: name.to_owned(),
+            namespace: Some(namespace.to_owned()),
+            comment: None,
+            columns: vec![Column { name: "FullName".to_owned(), ty: ColumnType::Text, comment: None }],
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        let schema = Schema {
+            tables: vec![table("public", "Customer"), table("hr", "staff"), table("hr", "Customer")],
+            dialect: Dialect::Postgres,
+        };
+        for (table, column, expected) in [
+            ("Customer", "Customer.FullName", ["\"Customer\"", "\"FullName\""]),
+            ("staff", "staff.FullName", ["hr.staff", "\"FullName\""]),
+            ("hr.Customer", "hr.Customer.FullName", ["hr.\"Customer\"", "\"FullName\""]),
+        ] {
+            let names = in_sql(&schema, table, column).unwrap();
+            assert_eq!([names.0.as_str(), names.1.as_str()], expected);
+        }
+        assert_eq!(in_sql(&schema, "staff", "staff.name"), None);
     }
 }

@@ -95,7 +95,7 @@ impl<'a> QueryReader<'a> {
             ast::Expr::Exists { subquery, negated } => {
                 negate_if(*negated, Expr::Exists(self.subquery(subquery, scope)?))
             }
-            ast::Expr::Subquery(query) => Ok(Expr::Query(self.subquery(query, scope)?)),
+            ast::Expr::Subquery(query) => Ok(Expr::Query(self.value_of_query(query, scope)?)),
             ast::Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref(), scope)
             }
@@ -126,7 +126,11 @@ impl<'a> QueryReader<'a> {
         }
     }
 
-    fn subquery(&mut self, query: &'a ast::Query, scope: &NameScope<'_>) -> Result<Box<Query>, CheckError> {
+    pub(super) fn subquery(
+        &mut self,
+        query: &'a ast::Query,
+        scope: &NameScope<'_>,
+    ) -> Result<Box<Query>, CheckError> {
         Ok(Box::new(self.query(query, Some(scope))?.query))
     }
 

@@ -4,10 +4,11 @@
 //! value may not have the type that is needed.
 
 use super::super::check::CheckError;
+use super::super::dialect::Dialect;
 use super::super::function::Aggregate;
 use super::super::literal::Literal;
 use super::super::operator::CastType;
-use super::super::query::Expr;
+use super::super::query::{Expr, Limit, Query};
 use super::super::time_format;
 use super::calls::cast_type;
 use super::expression::constant;
@@ -18,6 +19,26 @@ use sqlparser::ast::{self, DataType};
 impl<'a> QueryReader<'a> {
     fn has_strict_types(&self) -> bool {
         self.schema.dialect.has_strict_types()
+    }
+
+    /// Reads a query for its value. That of the first row is meant without saying so, unless the rows have an order.
+    pub(super) fn value_of_query(
+        &mut self,
+        query: &'a ast::Query,
+        scope: &NameScope<'_>,
+    ) -> Result<Box<Query>, CheckError> {
+        let mut query = self.subquery(query, scope)?;
+        let is_first = |limit: &Limit| limit.rows == Literal::Number("1".into()) && limit.offset.is_none();
+        if self.schema.dialect == Dialect::Postgres
+            && query.order.is_empty()
+            && query.limit.as_ref().is_some_and(is_first)
+        {
+            query.limit = None;
+            if !query.takes_first_row() {
+                query.limit = Some(Limit { rows: Literal::Number("1".into()), offset: None });
+            }
+        }
+        Ok(query)
     }
 
     /// Reads `CAST(expr AS name)`.

@@ -1,6 +1,7 @@
 //! The text of values and conditions.
 
 use super::{QueryText, SourceNames};
+use crate::sql::dialect::Dialect;
 use crate::sql::function::Aggregate;
 use crate::sql::query::{ColumnRef, Expr, Query, SourceKind};
 use crate::sql::scope::field_names;
@@ -34,7 +35,7 @@ impl QueryText<'_> {
             Expr::CountRows => self.out.push_str("COUNT(*)"),
             Expr::Aggregate(aggregate, expr) => self.aggregate(*aggregate, expr, names),
             Expr::Case(parts) => self.case(parts, names),
-            Expr::Query(query) => self.subquery(query, names),
+            Expr::Query(query) => self.value_of_query(query, names),
             Expr::Compare(comparison, sides) => {
                 let [left, right] = &**sides;
                 self.operand(left, names);
@@ -168,6 +169,16 @@ impl QueryText<'_> {
         self.operand(left, names);
         self.push(format_args!(" {operator} "));
         self.operand(right, names);
+    }
+
+    /// Writes a query for its value, which is that of its first row. PostgreSQL has an error if there are others.
+    fn value_of_query(&mut self, query: &Query, names: &SourceNames<'_>) {
+        self.out.push('(');
+        self.query(query, Some(names), false);
+        if self.schema.dialect == Dialect::Postgres && query.takes_first_row() {
+            self.out.push_str(" LIMIT 1");
+        }
+        self.out.push(')');
     }
 
     fn subquery(&mut self, query: &Query, names: &SourceNames<'_>) {
