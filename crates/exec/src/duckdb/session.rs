@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The argument by which the program knows that it is a child.
@@ -94,7 +95,8 @@ impl Source {
 
 /// A child process that can be asked.
 struct Process {
-    child: Child,
+    /// It is there until this is dropped.
+    child: Option<Child>,
     socket: UnixStream,
 }
 
@@ -114,7 +116,7 @@ impl Process {
         for variable in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
             command.envs(std::env::var_os(variable).map(|value| (variable, value)));
         }
-        Ok(Process { child: command.spawn()?, socket })
+        Ok(Process { child: Some(command.spawn()?), socket })
     }
 
     fn ask(&self, request: &Request) -> io::Result<()> {
@@ -131,9 +133,11 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
         // It fails if the child has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = child.kill();
+        // A large process takes a while to end, for which a query that is over need not wait.
+        let _ = thread::Builder::new().spawn(move || child.wait());
     }
 }
 
@@ -235,13 +239,37 @@ impl Session {
 
     /// Returns the names of the columns of a query, which does not run.
     pub(super) fn column_names(&mut self, text: &str, time: Duration) -> Result<Vec<String>, Fault> {
+        let request = Request::Columns { text: text.to_owned() };
+        self.ask_once(&request, time, |response| match response {
+            Response::Names(names) => Some(names),
+            _ => None,
+        })
+    }
+
+    /// Returns the plan of a query in JSON. The query does not run.
+    pub(super) fn plan(&mut self, text: &str, time: Duration) -> Result<String, Fault> {
+        let request = Request::Plan { text: text.to_owned(), time: time.as_millis() as u64 };
+        self.ask_once(&request, time, |response| match response {
+            Response::Plan(plan) => Some(plan),
+            _ => None,
+        })
+    }
+
+    /// Asks for something that is one response.
+    fn ask_once<T>(
+        &mut self,
+        request: &Request,
+        time: Duration,
+        expected: impl FnOnce(Response) -> Option<T>,
+    ) -> Result<T, Fault> {
         let process = self.process()?;
         let deadline = Instant::now() + time + GRACE;
-        let asked = process.ask(&Request::Columns { text: text.to_owned() });
-        let fault = match asked.and_then(|()| process.response(deadline)) {
-            Ok(Response::Names(names)) => return Ok(names),
+        let fault = match process.ask(request).and_then(|()| process.response(deadline)) {
             Ok(Response::Failed(failure)) => return Err(fault(failure)),
-            Ok(_) => Fault::Runtime("DuckDB's process sent what was not asked for".to_owned()),
+            Ok(response) => match expected(response) {
+                Some(found) => return Ok(found),
+                None => Fault::Runtime("DuckDB's process sent what was not asked for".to_owned()),
+            },
             Err(error) => ended(&error),
         };
         self.process = None;
