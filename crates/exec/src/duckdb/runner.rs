@@ -71,6 +71,7 @@ impl DuckDbRunner {
     fn run(&mut self, program: &str) -> Result<Outcome, Fault> {
         let ordered = self.check(program)?;
         let query = self.guarded(program)?;
+        self.session.make_ready()?;
         let began = Instant::now();
         self.check_cost(&query)?;
         let mut answer = Answer::new(self.limits);

@@ -197,6 +197,11 @@ impl Session {
         Ok(self.process.insert(process))
     }
 
+    /// Starts a child if there is none, so that the next query does not wait for that.
+    pub(super) fn make_ready(&mut self) -> Result<(), Fault> {
+        self.process().map(|_| ())
+    }
+
     fn process(&mut self) -> Result<&Process, Fault> {
         if self.process.is_none() {
             self.start().map_err(|error| Fault::Runtime(error.to_string()))?;
