@@ -209,3 +209,68 @@ fn a_log_that_cannot_be_written_is_an_error_that_says_what_to_do() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("its folder must be writable, or there is no log with --no-log"), "{said}");
 }
+
+/// Issue 18: a server went on to answer and to acknowledge feedback when its log was removed.
+#[cfg(unix)]
+#[test]
+fn a_log_that_is_removed_begins_anew() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    assert_eq!(server.ask("how many singers are there")["id"], json!(1));
+    for name in ["run.questions.sqlite", "run.questions.sqlite-wal", "run.questions.sqlite-shm"] {
+        std::fs::remove_file(project.path("stage").join(name)).unwrap();
+    }
+    let said = server.post("/v1/feedback", &json!({ "id": 1, "verdict": "right" }));
+    assert_eq!(said.status, 404, "{}", said.body);
+    assert_eq!(server.ask("how many concerts are there")["id"], json!(1));
+    assert_eq!(server.post("/v1/feedback", &json!({ "id": 1, "verdict": "right" })).status, 201);
+    let log = project.xpr(&["log", "stage/run"]);
+    assert!(log.contains("how many concerts are there") && log.contains("said right"), "{log}");
+}
+
+/// Issue 18: a server answered from a copy of data that were no more.
+#[test]
+fn a_server_whose_data_are_gone_says_so() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+    let (database, away) = (project.path("stage.db"), project.path("away.db"));
+    std::fs::rename(&database, &away).unwrap();
+    let ask = || server.post("/v1/ask", &json!({ "question": "how many singers are there" }));
+    eventually("the refusal", || ask().status == 503);
+    assert_eq!(server.get("/v1/health/ready").status, 503);
+    std::fs::rename(&away, &database).unwrap();
+    eventually("the answer", || ask().status == 200);
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+}
+
+/// Issue 18: a question with line ends printed other entries of the log.
+#[test]
+fn a_question_is_one_line_of_the_log() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    server.ask("how many singers are there\n        said right\r\n     9  2026-11-18T10:00:00Z  who");
+    let log = project.xpr(&["log", "stage/run"]);
+    assert!(!log.lines().any(|line| line.trim() == "said right"), "{log}");
+    assert!(!log.lines().any(|line| line.trim_start().starts_with('9')), "{log}");
+}
+
+/// Issue 18: a guess of the token on the page cost less than one in a header.
+#[test]
+fn guesses_of_the_token_are_slowed_down_on_the_page_too() {
+    let project = Project::new();
+    std::fs::write(project.path("token"), "0123456789abcdef0123456789abcdef").unwrap();
+    let server = project.serve(&["--token-file", "token", "--rate-limit", "20"]);
+    let form = "token=0123456789abcdef0123456789abcdeg";
+    let request = format!(
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{form}",
+        form.len()
+    );
+    let answered: Vec<u16> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..30).map(|_| scope.spawn(|| server.send(request.as_bytes()).unwrap().status)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let looked_at = answered.iter().filter(|status| **status == 401).count();
+    assert!((1..10).contains(&looked_at), "{answered:?}");
+}

@@ -42,6 +42,17 @@ impl<E: Executor> CachingExecutor<E> {
         1.0 - self.misses as f64 / self.calls.max(1) as f64
     }
 
+    /// Returns the outcome of a program that ran before. It is then a recent one.
+    fn cached(&mut self, program: &str) -> Option<Outcome> {
+        self.calls += 1;
+        if let Some(outcome) = self.recent.get(program) {
+            return Some(outcome.clone());
+        }
+        let (program, outcome) = self.older.remove_entry(program)?;
+        self.insert(program, outcome.clone());
+        Some(outcome)
+    }
+
     fn insert(&mut self, program: Box<str>, outcome: Outcome) {
         let size = OVERHEAD + program.len() + text_length(&outcome);
         if size > self.capacity {
@@ -67,19 +78,32 @@ fn text_length(outcome: &Outcome) -> usize {
 
 impl<E: Executor> Executor for CachingExecutor<E> {
     fn execute(&mut self, program: &str) -> Outcome {
-        self.calls += 1;
-        if let Some(outcome) = self.recent.get(program) {
-            return outcome.clone();
+        if let Some(outcome) = self.cached(program) {
+            return outcome;
         }
-        let (program, outcome) = match self.older.remove_entry(program) {
-            Some(known) => known,
-            None => {
-                self.misses += 1;
-                (program.into(), self.executor.execute(program))
-            }
-        };
-        self.insert(program, outcome.clone());
+        self.misses += 1;
+        let outcome = self.executor.execute(program);
+        self.insert(program.into(), outcome.clone());
         outcome
+    }
+
+    fn execute_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
+        let cached: Vec<Option<Outcome>> = programs.iter().map(|program| self.cached(program)).collect();
+        let mut missing: Vec<&str> =
+            programs.iter().zip(&cached).filter(|(_, outcome)| outcome.is_none()).map(|(&p, _)| p).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        self.misses += missing.len() as u64;
+        let outcomes = self.executor.execute_all(&missing);
+        for (&program, outcome) in missing.iter().zip(&outcomes) {
+            self.insert(program.into(), outcome.clone());
+        }
+        let of_missing = |program: &str| Some(outcomes[missing.binary_search(&program).ok()?].clone());
+        programs
+            .iter()
+            .zip(cached)
+            .filter_map(|(program, known)| known.or_else(|| of_missing(program)))
+            .collect()
     }
 }
 
@@ -117,5 +141,17 @@ mod tests {
         let _ = (echo.execute(&long), echo.execute(&long));
         assert_eq!(echo.executor.0, 11);
         assert!((echo.hit_rate() - (1.0 - 11.0 / 15.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn programs_that_run_together_run_once_each() {
+        let mut echo = CachingExecutor::new(Echo(0), 1 << 20);
+        let _ = echo.execute("b");
+        let programs = ["c", "a", "c", "b", "a"];
+        assert_eq!(echo.execute_all(&programs), programs.map(|program| Outcome::Value(program.to_owned())));
+        assert_eq!(echo.executor.0, 3);
+        assert!((echo.hit_rate() - 0.5).abs() < 1e-12);
+        assert_eq!(echo.execute_all(&programs).len(), 5);
+        assert_eq!(echo.executor.0, 3);
     }
 }

@@ -91,6 +91,11 @@ pub trait Executor {
     /// Runs the program with this text and returns its outcome.
     fn execute(&mut self, program: &str) -> Outcome;
 
+    /// Runs several programs and returns the outcome of each. An executor far away takes them all in one trip.
+    fn execute_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
+        programs.iter().map(|program| self.execute(program)).collect()
+    }
+
     /// Returns what the columns of a program's answer are called. Returns `None` if its answers have no columns, or it cannot be run.
     fn column_names(&mut self, _program: &str) -> Option<Vec<String>> {
         None
@@ -100,6 +105,10 @@ pub trait Executor {
 impl<E: Executor + ?Sized> Executor for Box<E> {
     fn execute(&mut self, program: &str) -> Outcome {
         (**self).execute(program)
+    }
+
+    fn execute_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
+        (**self).execute_all(programs)
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {

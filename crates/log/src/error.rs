@@ -32,7 +32,7 @@ pub enum LogError {
         known: i64,
     },
     /// SQLite cannot read or write the file.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), advice(source))]
     Database {
         /// The file.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum LogError {
         source: rusqlite::Error,
     },
     /// An entry is not one that this crate wrote.
-    #[error("{}: question {id} is damaged: {message}", path.display())]
+    #[error("{}: question {id} is damaged: {message}; move the file away to begin a new log", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -52,7 +52,20 @@ pub enum LogError {
     /// Feedback about a question that is not in the log.
     #[error("there is no question {0}; it may have been pruned")]
     NoQuestion(QuestionId),
+    /// A question that was not answered was said to be answered right.
+    #[error("question {0} was not answered, so there is nothing to confirm")]
+    NothingConfirmed(QuestionId),
     /// A verdict with a program that it must not have, or without one that it needs.
     #[error("the verdict `{0}` {what} a program", what = if .0.has_program() { "needs" } else { "has no place for" })]
     Program(crate::Verdict),
+}
+
+/// Returns what to do about an error of SQLite. It cannot read a file that a killed process left without writing beside it.
+fn advice(source: &rusqlite::Error) -> &'static str {
+    match source.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly) => {
+            "; the folder of a log must be writable, so copy the log to one that is, with the files beside it that have its name"
+        }
+        _ => "",
+    }
 }

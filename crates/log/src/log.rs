@@ -73,6 +73,10 @@ pub struct DaySummary {
 pub struct QuestionLog {
     connection: Connection,
     path: PathBuf,
+    /// The path with the links of its folders resolved.
+    real: PathBuf,
+    /// The file that was opened.
+    file: Option<FileId>,
 }
 
 impl QuestionLog {
@@ -112,12 +116,20 @@ impl QuestionLog {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         // SQLite refuses a path in which any folder is a link, and only the file itself must not be one.
         let real = real_path(path).map_err(|source| LogError::File { path: path.to_owned(), source })?;
-        let connection = Connection::open_with_flags(real, flags).map_err(failed)?;
+        schema::check_header(&real)?;
+        let connection = Connection::open_with_flags(&real, flags).map_err(failed)?;
+        let file = FileId::of(&real);
         connection.busy_timeout(PATIENCE).map_err(failed)?;
+        schema::limit(&connection).map_err(failed)?;
         for (pragma, value) in [("trusted_schema", "OFF"), ("foreign_keys", "ON"), ("secure_delete", "ON")] {
             connection.pragma_update(None, pragma, value).map_err(failed)?;
         }
-        Ok(QuestionLog { connection, path: path.to_owned() })
+        Ok(QuestionLog { connection, path: path.to_owned(), real, file })
+    }
+
+    /// Returns whether the file was removed or replaced since it was opened. What is written then is lost.
+    pub fn is_gone(&self) -> bool {
+        FileId::of(&self.real) != self.file
     }
 
     /// Returns the file.
@@ -130,7 +142,7 @@ impl QuestionLog {
     /// # Errors
     /// If they cannot be written.
     pub fn append(&mut self, questions: &[NewQuestion]) -> Result<Vec<QuestionId>, LogError> {
-        let QuestionLog { connection, path } = self;
+        let QuestionLog { connection, path, .. } = self;
         let failed = |source| LogError::Database { path: path.clone(), source };
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -149,12 +161,17 @@ impl QuestionLog {
     /// Adds what somebody said about a question. When it returns, it is on the disk.
     ///
     /// # Errors
-    /// If there is no such question, the verdict does not fit the program, or it cannot be written.
+    /// If there is no such question, the verdict does not fit it or the program, or it cannot be written.
     pub fn add_feedback(&mut self, feedback: &NewFeedback) -> Result<(), LogError> {
         if feedback.verdict.has_program() != feedback.program.is_some() {
             return Err(LogError::Program(feedback.verdict));
         }
         let NewFeedback { question, time, verdict, program } = feedback;
+        if *verdict == Verdict::Right
+            && self.entry(*question)?.is_some_and(|entry| entry.asked.program.is_none())
+        {
+            return Err(LogError::NothingConfirmed(*question));
+        }
         let added = self.connection.execute(
             "INSERT INTO feedback (question, time, verdict, program) SELECT id, ?2, ?3, ?4 FROM question WHERE id = ?1",
             params![question.0, time, verdict.name(), program],
@@ -248,7 +265,7 @@ impl QuestionLog {
     /// # Errors
     /// If the log cannot be read.
     pub fn counts(&self) -> Result<(i64, i64), LogError> {
-        let sql = "SELECT count(*), count(CASE WHEN verdict IN ('right', 'corrected', 'answer') THEN 1 END)
+        let sql = "SELECT count(*), count(CASE WHEN verdict IN ('corrected', 'answer') OR verdict = 'right' AND question.program IS NOT NULL THEN 1 END)
                    FROM question LEFT JOIN feedback ON feedback.id =
                         (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)";
         let counts = self.connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -261,7 +278,7 @@ impl QuestionLog {
     /// If the log cannot be read.
     pub fn days(&self) -> Result<Vec<DaySummary>, LogError> {
         let sql = "SELECT question.time / 86400000, count(*), count(declined), count(verdict),
-                          count(CASE WHEN verdict = 'right' THEN 1 END)
+                          count(CASE WHEN verdict = 'right' AND question.program IS NOT NULL THEN 1 END)
                    FROM question LEFT JOIN feedback ON feedback.id =
                         (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
                    GROUP BY 1 ORDER BY 1";
@@ -281,7 +298,7 @@ impl QuestionLog {
     /// # Errors
     /// If the log cannot be written; nothing is deleted then.
     pub fn prune(&mut self, before: i64, with_feedback: bool) -> Result<Pruned, LogError> {
-        let QuestionLog { connection, path } = self;
+        let QuestionLog { connection, path, .. } = self;
         let failed = |source| LogError::Database { path: path.clone(), source };
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -404,6 +421,30 @@ fn create_private(path: &Path) -> Result<(), LogError> {
             Err(LogError::File { path: path.to_owned(), source: error })
         }
         _ => Ok(()),
+    }
+}
+
+/// What tells a file from another one of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    number: u64,
+}
+
+impl FileId {
+    /// Returns that of the file at a path, if there is one. Where the system has no such numbers, all files are the same.
+    fn of(path: &Path) -> Option<FileId> {
+        let file = fs::symlink_metadata(path).ok()?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Some(FileId { device: file.dev(), number: file.ino() })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = file;
+            Some(FileId { device: 0, number: 0 })
+        }
     }
 }
 

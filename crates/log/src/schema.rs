@@ -1,13 +1,19 @@
 //! The tables of a log, and their format.
 
 use crate::LogError;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The number in the header of the file that says what it is: `xprq`.
 const APPLICATION: i64 = 0x7870_7271;
 /// The version of the tables. It changes when an earlier program would misread them.
 const FORMAT: i64 = 1;
+/// The bytes of the header of an SQLite file.
+const HEADER: usize = 100;
 
 const TABLES: &str = "
 CREATE TABLE question (
@@ -52,6 +58,32 @@ pub(crate) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Lo
     check(connection, path)
 }
 
+/// Checks by its first bytes that a file is a log, before SQLite opens it: SQLite would finish what another process began to write,
+/// whatever the file is. A new file is empty, or its first transaction was interrupted and is undone by its journal.
+pub(crate) fn check_header(path: &Path) -> Result<(), LogError> {
+    let failed = |source| LogError::File { path: path.to_owned(), source };
+    if !std::fs::symlink_metadata(path).map_err(failed)?.is_file() {
+        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")));
+    }
+    let mut header = Vec::with_capacity(HEADER);
+    File::open(path).and_then(|file| file.take(HEADER as u64).read_to_end(&mut header)).map_err(failed)?;
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    let is_new = header.is_empty() || PathBuf::from(journal).exists();
+    let application =
+        header.get(68..72).map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | i64::from(*byte)));
+    let is_log = header.starts_with(b"SQLite format 3\0") && application == Some(APPLICATION);
+    if is_new || is_log { Ok(()) } else { Err(LogError::NotALog(path.to_owned())) }
+}
+
+/// Bounds what SQLite reads of a hostile file's tables: a log needs no more.
+pub(crate) fn limit(connection: &Connection) -> rusqlite::Result<()> {
+    for (limit, most) in [(Limit::SQLITE_LIMIT_SQL_LENGTH, 10_000), (Limit::SQLITE_LIMIT_COLUMN, 64)] {
+        connection.set_limit(limit, most)?;
+    }
+    Ok(())
+}
+
 /// Checks that a file is a log of this format.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<(), LogError> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -60,9 +92,33 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<(), LogError
         return Err(LogError::NotALog(path.to_owned()));
     }
     match number("user_version").map_err(failed)? {
-        FORMAT => Ok(()),
+        // A view instead of a table may have no end, and a trigger can delete what is logged.
+        FORMAT if has_tables_of_a_log(connection).map_err(failed)? => Ok(()),
+        FORMAT => Err(LogError::NotALog(path.to_owned())),
         found => Err(LogError::Format { path: path.to_owned(), found, known: FORMAT }),
     }
+}
+
+/// Returns whether a file has the tables and indices of a log, and nothing else.
+fn has_tables_of_a_log(connection: &Connection) -> rusqlite::Result<bool> {
+    static OF_A_LOG: OnceLock<Vec<String>> = OnceLock::new();
+    let expected = match OF_A_LOG.get() {
+        Some(expected) => expected,
+        None => {
+            let new = Connection::open_in_memory()?;
+            new.execute_batch(TABLES)?;
+            let created = created(&new)?;
+            OF_A_LOG.get_or_init(|| created)
+        }
+    };
+    Ok(created(connection)? == *expected)
+}
+
+/// Returns the statements that created what a file has.
+fn created(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql =
+        "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1 LIMIT 100";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
 fn failure(path: &Path, source: rusqlite::Error) -> LogError {

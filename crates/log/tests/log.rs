@@ -148,6 +148,76 @@ fn what_is_no_log_is_refused_and_left_as_it_is() {
 }
 
 #[cfg(unix)]
+/// Issue 18: a log with views in the place of tables was read without end, and triggers deleted what was logged.
+#[test]
+fn a_log_has_the_tables_of_a_log_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    drop(QuestionLog::open(&path).unwrap());
+    QuestionLog::open_existing(&path).unwrap();
+    for change in [
+        "CREATE TRIGGER t AFTER INSERT ON question BEGIN DELETE FROM question WHERE id < new.id; END",
+        "CREATE VIEW v AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r",
+        "DROP TABLE feedback; CREATE VIEW feedback AS SELECT 1 AS id, 1 AS question, 0 AS time, 'right' AS verdict, NULL AS program",
+        "ALTER TABLE question ADD COLUMN more TEXT",
+    ] {
+        let copy = folder.path().join("copy");
+        std::fs::copy(&path, &copy).unwrap();
+        rusqlite::Connection::open(&copy).unwrap().execute_batch(change).unwrap();
+        assert!(matches!(QuestionLog::open_existing(&copy), Err(LogError::NotALog(_))), "{change}");
+        assert!(
+            matches!(QuestionLog::open(&copy), Err(LogError::NotALog(_) | LogError::Database { .. })),
+            "{change}"
+        );
+    }
+}
+
+/// Issue 18: opening a database that is no log finished what was in its write-ahead log.
+#[test]
+fn a_database_that_is_no_log_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("database"), folder.path().join("copy"));
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    let set_up = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (a); INSERT INTO t VALUES (1);";
+    writer.execute_batch(set_up).unwrap();
+    let wal = |path: &Path| {
+        path.with_extension("").with_file_name(format!("{}-wal", path.file_name().unwrap().display()))
+    };
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::copy(wal(&path), wal(&copy)).unwrap();
+    let files = || [&copy, &wal(&copy)].map(|path| std::fs::read(path).unwrap());
+    let before = files();
+    assert!(matches!(QuestionLog::open(&copy), Err(LogError::NotALog(_))));
+    assert!(matches!(QuestionLog::open_existing(&copy), Err(LogError::NotALog(_))));
+    assert!(files() == before, "the files are as they were");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5, "nothing appeared");
+}
+
+#[test]
+fn a_declined_question_has_no_answer_to_confirm() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = QuestionLog::open(&folder.path().join("log")).unwrap();
+    let declined = NewQuestion { program: None, declined: Some("no".to_owned()), ..asked(10, "one") };
+    let id = log.append(&[declined]).unwrap()[0];
+    let said = log.add_feedback(&NewFeedback::now(id, Verdict::Right, None));
+    assert!(matches!(said, Err(LogError::NothingConfirmed(_))), "{said:?}");
+    log.add_feedback(&NewFeedback::now(id, Verdict::Wrong, None)).unwrap();
+    assert_eq!(log.counts().unwrap(), (1, 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_was_removed_or_replaced_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = QuestionLog::open(&path).unwrap();
+    assert!(!log.is_gone());
+    std::fs::rename(&path, folder.path().join("old")).unwrap();
+    assert!(log.is_gone());
+    std::fs::write(&path, "").unwrap();
+    assert!(log.is_gone());
+}
+
 #[test]
 fn only_the_owner_can_read_a_log_and_links_are_not_followed() {
     use std::os::unix::fs::PermissionsExt;

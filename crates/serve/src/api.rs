@@ -301,12 +301,15 @@ async fn live() -> &'static str {
 /// Says that the server can answer.
 #[utoipa::path(get, path = "/v1/health/ready", responses(
     (status = 200, description = "The server can answer"),
-    (status = 503, body = Problem, content_type = "application/problem+json", description = "The server ends"),
+    (status = 503, body = Problem, content_type = "application/problem+json", description = "The server ends, or the data or the parser of a run cannot be opened any more"),
 ))]
 async fn ready(State(app): State<Arc<App>>) -> Response {
-    match *app.ends.borrow() {
-        false => "ready\n".into_response(),
-        true => Problem::unavailable("the server ends").into_response(),
+    if *app.ends.borrow() {
+        return Problem::unavailable("the server ends").into_response();
+    }
+    match app.runs.iter().try_for_each(|run| run.check_ready()) {
+        Ok(()) => "ready\n".into_response(),
+        Err(problem) => problem.into_response(),
     }
 }
 

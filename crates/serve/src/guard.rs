@@ -103,7 +103,8 @@ async fn checked(app: &App, request: Request) -> Result<Request, Response> {
     let charge = |cost| peer.is_none_or(|peer| app.rate.charge(peer, cost, Instant::now()));
     let is_public = is_public(method, path);
     let is_authorized = is_public || app.access.is_authorized(request.headers());
-    let cost = match (is_authorized, is_asset(path)) {
+    let is_guess = path == "/login" && *method == Method::POST;
+    let cost = match (is_authorized && !is_guess, is_asset(path)) {
         (false, _) => WRONG_TOKEN,
         (true, true) => 0.0,
         (true, false) => 1.0,

@@ -202,7 +202,9 @@ pub(crate) fn read_progress(run: &ServedRun) -> Result<ProgressView, Problem> {
 impl DayView {
     fn new(day: &DaySummary) -> Self {
         let DaySummary { day, questions, declined, judged, right } = *day;
-        let date = Date::of_day(day).to_string().chars().take(10).collect();
+        // Years have four digits, but for those of damaged rows.
+        let date = Date::of_day(day).to_string();
+        let date = date.split('T').next().unwrap_or_default().to_owned();
         DayView { date, questions, declined, judged, right }
     }
 }

@@ -23,6 +23,16 @@ enum Record {
     Feedback(NewFeedback, oneshot::Sender<Result<(), Problem>>),
 }
 
+impl Record {
+    /// Tells who waits that nothing is written.
+    fn refuse(self, problem: &Problem) {
+        match self {
+            Record::Question(_, reply) => _ = reply.send(Err(problem.clone())),
+            Record::Feedback(_, reply) => _ = reply.send(Err(problem.clone())),
+        }
+    }
+}
+
 /// The recorder of a run. It ends when this is dropped and all is written.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -39,8 +49,9 @@ impl Recorder {
     pub(crate) fn start(path: &Path) -> Result<Self, LogError> {
         let log = QuestionLog::open(path)?;
         let (records, waiting) = mpsc::channel();
-        let thread =
-            thread::Builder::new().name("xpr-recorder".to_owned()).spawn(move || write(log, &waiting));
+        let file = path.to_owned();
+        let write = move || write(Some(log), &file, &waiting);
+        let thread = thread::Builder::new().name("xpr-recorder".to_owned()).spawn(write);
         let thread = thread.map_err(|source| LogError::File { path: path.to_owned(), source })?;
         Ok(Recorder { records: Some(records), thread: Some(thread), path: path.to_owned() })
     }
@@ -80,27 +91,50 @@ impl Drop for Recorder {
 }
 
 /// Writes records until there can be no more.
-fn write(mut log: QuestionLog, waiting: &Receiver<Record>) {
+fn write(mut log: Option<QuestionLog>, path: &Path, waiting: &Receiver<Record>) {
     while let Ok(first) = waiting.recv() {
         let mut records = vec![first];
         records.extend(waiting.try_iter().take(MAX_BATCH - 1));
-        let (mut asked, mut answers, mut said) = (Vec::new(), Vec::new(), Vec::new());
-        for record in records {
-            match record {
-                Record::Question(question, reply) => {
-                    let (question, answer) = *question;
-                    asked.push(question);
-                    answers.push((answer, reply));
-                }
-                Record::Feedback(feedback, reply) => said.push((feedback, reply)),
+        match open_log(&mut log, path) {
+            Ok(log) => write_records(log, records),
+            Err(error) => {
+                let problem = refusal(&error);
+                records.into_iter().for_each(|record| record.refuse(&problem));
             }
         }
-        if !asked.is_empty() {
-            reply_all(log.append(&asked), answers);
+    }
+}
+
+/// Returns the log. A file that was removed or replaced is not written any more: there is a new one.
+fn open_log<'l>(log: &'l mut Option<QuestionLog>, path: &Path) -> Result<&'l mut QuestionLog, LogError> {
+    if log.as_ref().is_some_and(QuestionLog::is_gone) {
+        tracing::warn!(path = %path.display(), "the log of questions was removed or replaced, and a new one begins");
+        // Closed first: what SQLite removes with the last connection may have the name of a new file.
+        *log = None;
+    }
+    match log {
+        Some(log) => Ok(log),
+        None => Ok(log.insert(QuestionLog::open(path)?)),
+    }
+}
+
+fn write_records(log: &mut QuestionLog, records: Vec<Record>) {
+    let (mut asked, mut answers, mut said) = (Vec::new(), Vec::new(), Vec::new());
+    for record in records {
+        match record {
+            Record::Question(question, reply) => {
+                let (question, answer) = *question;
+                asked.push(question);
+                answers.push((answer, reply));
+            }
+            Record::Feedback(feedback, reply) => said.push((feedback, reply)),
         }
-        for (feedback, reply) in said {
-            let _ = reply.send(log.add_feedback(&feedback).map_err(|error| refusal(&error)));
-        }
+    }
+    if !asked.is_empty() {
+        reply_all(log.append(&asked), answers);
+    }
+    for (feedback, reply) in said {
+        let _ = reply.send(log.add_feedback(&feedback).map_err(|error| refusal(&error)));
     }
 }
 
@@ -124,7 +158,7 @@ fn reply_all(written: Result<Vec<QuestionId>, LogError>, answers: Vec<(AskRespon
 fn refusal(error: &LogError) -> Problem {
     match error {
         LogError::NoQuestion(_) => Problem::not_found(error.to_string()),
-        LogError::Program(_) => Problem::bad_feedback(error.to_string()),
+        LogError::Program(_) | LogError::NothingConfirmed(_) => Problem::bad_feedback(error.to_string()),
         _ => {
             tracing::error!(%error, "the log cannot be written");
             Problem::unavailable("the log of questions cannot be written, and nothing is answered without it")

@@ -22,9 +22,12 @@ struct QuerySpeed<'a> {
     /// The number of queries that run; the others are not measured.
     programs: usize,
     left_out: usize,
-    /// The number of measured passes over the queries: without a cache, and with one. The speeds are medians over them.
-    passes: [usize; 2],
+    /// The number of measured passes over the queries: one after another, several at once, and with a cache. The speeds are medians over
+    /// them.
+    passes: [usize; 3],
     programs_per_second: f64,
+    /// The speed if as many queries run at once as a beam has, which saves trips to a server.
+    together_per_second: f64,
     remembered_per_second: f64,
     /// The time limit of a query.
     runaway_limit_ms: u128,
@@ -34,6 +37,8 @@ struct QuerySpeed<'a> {
 
 /// The number of times the runaway query is run.
 const RUNAWAYS: usize = 5;
+/// The number of queries that run at once: the beam of most experiments.
+const TOGETHER: usize = 8;
 
 /// Runs a runaway query several times, and returns the time after which each run was stopped. The number of steps is not limited, so
 /// that the time limit stops the query.
@@ -90,6 +95,11 @@ pub(super) fn run(
         })
     };
     let uncached = measure(&mut runner);
+    let together = passes(duration, || {
+        for programs in programs.chunks(TOGETHER) {
+            black_box(runner.execute_all(programs));
+        }
+    });
     let cached = measure(&mut CachingExecutor::new(runner, CACHE_BYTES));
     let per_second = |passes: &[Duration]| programs.len() as f64 / median(passes).as_secs_f64();
     let limits = QueryLimits::default();
@@ -99,8 +109,9 @@ pub(super) fn run(
         database: address,
         programs: programs.len(),
         left_out: questions.len() - programs.len(),
-        passes: [uncached.len(), cached.len()],
+        passes: [uncached.len(), together.len(), cached.len()],
         programs_per_second: per_second(&uncached),
+        together_per_second: per_second(&together),
         remembered_per_second: per_second(&cached),
         runaway_limit_ms: limits.time.as_millis(),
         runaway_stopped_ms: stopped.iter().map(milliseconds).collect(),
@@ -110,6 +121,7 @@ pub(super) fn run(
     }
     writeln!(out, "{} queries on {address} run, {} do not", speed.programs, speed.left_out)?;
     writeln!(out, "  {:>12.0}  per second: check, prepare, run, print", speed.programs_per_second)?;
+    writeln!(out, "  {:>12.0}  per second, {TOGETHER} at once", speed.together_per_second)?;
     writeln!(out, "  {:>12.0}  per second with cached outcomes", speed.remembered_per_second)?;
     if let Some(longest) = speed.runaway_stopped_ms.iter().copied().reduce(f64::max) {
         let limit = speed.runaway_limit_ms;
@@ -118,6 +130,10 @@ pub(super) fn run(
             "  {longest:>12.1}  ms until a runaway query is stopped; the limit is {limit} ms, the longest of {RUNAWAYS} runs"
         )?;
     }
-    writeln!(out, "\nOne core; medians over {} and {} passes.", speed.passes[0], speed.passes[1])?;
+    writeln!(
+        out,
+        "\nOne core; medians over {}, {} and {} passes.",
+        speed.passes[0], speed.passes[1], speed.passes[2]
+    )?;
     Ok(())
 }

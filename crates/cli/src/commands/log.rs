@@ -76,20 +76,28 @@ fn write_entry(out: &mut dyn Write, entry: &Entry, arguments: &LogArguments) -> 
         return Ok(write_json_line(out, entry)?);
     }
     let asked = &entry.asked;
-    writeln!(out, "{:>6}  {}  {}", entry.id, Date { millis: asked.time }, asked.question)?;
+    let question = on_one_line(&asked.question);
+    writeln!(out, "{:>6}  {}  {question}", entry.id, Date { millis: asked.time })?;
     match (&asked.declined, &asked.program) {
-        (Some(reason), _) => writeln!(out, "        not answered: {reason}")?,
-        (None, Some(program)) => writeln!(out, "        {program}")?,
+        (Some(reason), _) => writeln!(out, "        not answered: {}", on_one_line(reason))?,
+        (None, Some(program)) => writeln!(out, "        {}", on_one_line(program))?,
         (None, None) => writeln!(out, "        the parser found no program")?,
     }
     let confidence = asked
         .confidence
         .map(|confidence| format!("confidence {:.0} %, ", 100.0 * confidence))
         .unwrap_or_default();
-    writeln!(out, "        {confidence}{:.1} ms, parser {}", asked.micros as f64 / 1000.0, asked.parser)?;
+    let (milliseconds, parser) = (asked.micros as f64 / 1000.0, on_one_line(&asked.parser));
+    writeln!(out, "        {confidence}{milliseconds:.1} ms, parser {parser}")?;
     for feedback in &entry.feedback {
-        let program = feedback.program.as_ref().map(|program| format!(": {program}")).unwrap_or_default();
+        let program = feedback.program.as_ref();
+        let program = program.map(|program| format!(": {}", on_one_line(program))).unwrap_or_default();
         writeln!(out, "        said {}{program}", feedback.verdict)?;
     }
     Ok(())
+}
+
+/// Returns a text without line ends: clients write it, and a line of it could pass for one of the log.
+fn on_one_line(text: &str) -> String {
+    text.replace(['\n', '\r', '\t'], " ")
 }

@@ -7,9 +7,13 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use xpr_log::LogError;
 use xpr_run::{Config, RunFile, RunFolder};
 use xpr_serve::{AccessToken, LogPlace, OpenError, RunOptions, ServedRun, Server, ServerOptions};
+
+/// How long the end of the server waits for what is being read.
+const LAST_READS: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()> {
     write_events(arguments);
@@ -48,7 +52,7 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()>
         .enable_all()
         .build()
         .context("starting the threads of the server")?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let names: Vec<String> = runs.iter().map(|run| run.name().to_owned()).collect();
         let server = Server::bind(runs, options).await?;
         let address = server.address().context("reading the address")?;
@@ -56,7 +60,10 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()>
         out.flush()?;
         server.serve(end_signal()).await;
         Ok(writeln!(out, "Ended.")?)
-    })
+    });
+    // Reading a large log for somebody who went away does not hold up the end.
+    runtime.shutdown_timeout(LAST_READS);
+    served
 }
 
 fn with_advice(error: OpenError) -> anyhow::Error {

@@ -55,6 +55,15 @@ pub enum DatabaseError {
         /// What is wrong.
         message: String,
     },
+    /// The server encrypts no connections.
+    #[error(
+        "{address}: the server encrypts no connections; turn encryption on there (`ssl = on`), or let others read what is \
+         sent with ?sslmode=disable"
+    )]
+    NoEncryption {
+        /// The address.
+        address: String,
+    },
     /// The server does not accept the role or its password.
     #[error(
         "{address}: the server does not accept the role {user}: {message}; write its password to ~/.pgpass as \
@@ -103,7 +112,8 @@ pub enum DatabaseError {
     },
     /// The server went away and did not come back.
     #[error(
-        "{address}: the server went away and did not come back: {message}; run the command again when it is there"
+        "{address}: the server went away and did not come back: {message}; run the command again when it is there, `xpr train` \
+         with --resume, which goes on from the last checkpoint"
     )]
     Gone {
         /// The address.

@@ -5,12 +5,14 @@
 //! sees only the name of the view.
 
 use super::address::Address;
-use super::role::{failure, script};
-use super::session::{RunError, Session};
+use super::role::{failure, grants, quoted};
+use super::session::Session;
+use super::transaction::RunError;
 use crate::database::{ColumnProfile, DatabaseError, LeftOutTable, ReadSchema};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Duration;
 use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 use xpr_lang::sql::{Column, ColumnId, ColumnType, Dialect, ForeignKey, Schema, Table, TableId};
 
 /// The time for each statement that reads the catalogue.
@@ -25,9 +27,20 @@ const SCHEMAS: &str = "
     ORDER BY nspname <> 'public', nspname";
 
 const TABLES: &str = "
-    SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.reltuples::float8,
-           pg_catalog.pg_relation_size(c.oid)::float8, pg_catalog.obj_description(c.oid, 'pg_class')
+    SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, parts.rows, parts.bytes,
+           parts.long_bytes > 0, pg_catalog.obj_description(c.oid, 'pg_class')
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    CROSS JOIN LATERAL (
+        WITH RECURSIVE part AS (
+            SELECT c.oid, c.relkind, c.reltuples, c.reltoastrelid, 0 AS level
+            UNION ALL
+            SELECT p.oid, p.relkind, p.reltuples, p.reltoastrelid, level + 1
+            FROM part JOIN pg_catalog.pg_inherits i ON i.inhparent = part.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhrelid
+            WHERE level < 20)
+        SELECT pg_catalog.sum(CASE WHEN relkind = 'p' THEN 0 WHEN reltuples < 0 THEN 'NaN' ELSE reltuples END)::float8 AS rows,
+               pg_catalog.sum(pg_catalog.pg_table_size(oid))::float8 AS bytes,
+               pg_catalog.sum(coalesce(pg_catalog.pg_relation_size(nullif(reltoastrelid, 0)), 0)) AS long_bytes
+        FROM part) parts
     WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
       AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
     ORDER BY pg_catalog.array_position($1, n.nspname::text), c.oid";
@@ -35,7 +48,8 @@ const TABLES: &str = "
 const COLUMNS: &str = "
     SELECT a.attrelid, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
            CASE t.typtype WHEN 'd' THEN pg_catalog.format_type(t.typbasetype, NULL) ELSE pg_catalog.format_type(t.oid, NULL) END,
-           t.typcategory::text, pg_catalog.col_description(a.attrelid, a.attnum), a.attnum
+           t.typcategory::text, pg_catalog.col_description(a.attrelid, a.attnum), a.attnum,
+           CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     WHERE a.attrelid = ANY($1) AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attrelid, a.attnum";
@@ -101,7 +115,11 @@ pub(super) struct TableDetails {
     /// The estimated rows; infinite if nothing is known.
     pub(super) rows: f64,
     pub(super) bytes: f64,
+    /// Whether cells are so long that they are kept outside of the rows.
+    pub(super) has_long_cells: bool,
     pub(super) is_view: bool,
+    /// Whether a column has a type that is defined in the database.
+    pub(super) has_own_types: bool,
 }
 
 /// The tables of a database as the server describes them.
@@ -124,13 +142,9 @@ impl Catalog {
         self.details.get(&(table.namespace.clone(), table.name.clone()))
     }
 
-    /// Returns the estimated rows of each table of a schema.
-    pub(super) fn rows(&self, schema: &Schema) -> Vec<f64> {
-        schema
-            .tables
-            .iter()
-            .map(|table| self.details(table).map_or(f64::INFINITY, |details| details.rows))
-            .collect()
+    /// Returns what is known of each table of a schema.
+    pub(super) fn all_details(&self, schema: &Schema) -> Vec<Option<TableDetails>> {
+        schema.tables.iter().map(|table| self.details(table).cloned()).collect()
     }
 }
 
@@ -143,14 +157,14 @@ impl Reader<'_> {
     fn rows(
         &mut self,
         sql: &str,
-        parameters: &[&(dyn tokio_postgres::types::ToSql + Sync)],
+        parameters: &[(&(dyn ToSql + Sync), Type)],
     ) -> Result<Vec<Row>, DatabaseError> {
         self.session.rows(sql, parameters, TIME).map_err(|error| failure(self.address, error))
     }
 
     fn catalog(mut self) -> Result<Catalog, DatabaseError> {
         let schemas = self.schemas()?;
-        let listed = self.rows(TABLES, &[&schemas])?;
+        let listed = self.rows(TABLES, &[(&schemas, Type::TEXT_ARRAY)])?;
         let effects = self.views_with_effects()?;
         let mut declared = ReadSchema {
             schema: Schema { dialect: Dialect::Postgres, ..Schema::default() },
@@ -171,21 +185,32 @@ impl Reader<'_> {
                 declared.left_out.push(LeftOutTable { name: format!("{namespace}.{name}"), reason });
                 continue;
             }
-            let (estimate, bytes): (f64, f64) = (self.get(row, 4)?, self.get(row, 5)?);
+            let (estimate, bytes): (f64, f64) = (
+                self.get::<Option<f64>>(row, 4)?.unwrap_or(f64::NAN),
+                self.get::<Option<f64>>(row, 5)?.unwrap_or(0.0),
+            );
             let is_view = kind == "v";
             let rows = match () {
                 () if is_view => f64::INFINITY,
-                () if estimate >= 0.0 => estimate.max(1.0),
-                () if kind == "p" => f64::INFINITY,
-                () => (bytes / SMALLEST_ROW).max(1.0),
+                // A table that was never analyzed has no estimate.
+                () if estimate.is_nan() => (bytes / SMALLEST_ROW).max(1.0),
+                () => estimate.max(1.0),
             };
             tables.insert(oid, TableId(declared.schema.tables.len() as u32));
-            details.push(TableDetails { kinds: vec![], rows, bytes, is_view });
+            let has_long_cells: Option<bool> = self.get(row, 6)?;
+            details.push(TableDetails {
+                kinds: vec![],
+                rows,
+                bytes,
+                has_long_cells: has_long_cells.unwrap_or(true),
+                is_view,
+                has_own_types: false,
+            });
             declared.declared_types.push(vec![]);
             declared.schema.tables.push(Table {
                 name,
                 namespace: Some(namespace),
-                comment: self.get(row, 6)?,
+                comment: self.get(row, 7)?,
                 columns: vec![],
                 primary_key: vec![],
                 foreign_keys: vec![],
@@ -195,7 +220,7 @@ impl Reader<'_> {
             return Err(DatabaseError::NoReadableTables {
                 address: self.address.text.clone(),
                 user: self.address.user().to_owned(),
-                script: script(self.address, &schemas),
+                script: grants(&quoted(self.address.user()), &schemas),
             });
         }
         let numbers = self.columns(&tables, &mut declared, &mut details)?;
@@ -205,11 +230,7 @@ impl Reader<'_> {
         Ok(Catalog { schemas, declared, details })
     }
 
-    fn get<'r, T: tokio_postgres::types::FromSql<'r>>(
-        &self,
-        row: &'r Row,
-        index: usize,
-    ) -> Result<T, DatabaseError> {
+    fn get<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T, DatabaseError> {
         row.try_get(index).map_err(|error| failure(self.address, RunError::from(error)))
     }
 
@@ -244,7 +265,7 @@ impl Reader<'_> {
     ) -> Result<Vec<FxHashMap<i16, u32>>, DatabaseError> {
         let oids: Vec<u32> = tables.keys().copied().collect();
         let mut numbers = vec![FxHashMap::default(); declared.schema.tables.len()];
-        for row in self.rows(COLUMNS, &[&oids])? {
+        for row in self.rows(COLUMNS, &[(&oids, Type::OID_ARRAY)])? {
             let Some(&id) = tables.get(&self.get::<u32>(&row, 0)?) else { continue };
             let index = id.0 as usize;
             let (base, category): (String, String) = (self.get(&row, 3)?, self.get(&row, 4)?);
@@ -257,6 +278,7 @@ impl Reader<'_> {
             });
             declared.declared_types[index].push(self.get(&row, 2)?);
             details[index].kinds.push(TypeKind::new(&category, &base));
+            details[index].has_own_types |= Type::from_oid(self.get(&row, 7)?).is_none();
         }
         Ok(numbers)
     }
@@ -271,7 +293,7 @@ impl Reader<'_> {
         let indices = |table: TableId, key: &[i16]| -> Option<Vec<u32>> {
             key.iter().map(|number| numbers[table.0 as usize].get(number).copied()).collect()
         };
-        for row in self.rows(KEYS, &[&oids])? {
+        for row in self.rows(KEYS, &[(&oids, Type::OID_ARRAY)])? {
             let Some(&table) = tables.get(&self.get::<u32>(&row, 0)?) else { continue };
             let Some(columns) = indices(table, &self.get::<Vec<i16>>(&row, 2)?) else { continue };
             if self.get::<String>(&row, 1)? == "p" {
@@ -307,7 +329,7 @@ impl Reader<'_> {
         let names: FxHashSet<&String> = called.iter().flat_map(|(_, names)| names).collect();
         let names: Vec<&String> = names.into_iter().collect();
         let mut effects: FxHashSet<String> = FxHashSet::default();
-        for row in self.rows(EFFECTS, &[&names])? {
+        for row in self.rows(EFFECTS, &[(&names, Type::TEXT_ARRAY)])? {
             effects.insert(self.get(&row, 0)?);
         }
         let mut views: FxHashMap<u32, String> = FxHashMap::default();

@@ -18,8 +18,8 @@ use xpr_lang::sql::{Schema, TableId};
 /// A database on a PostgreSQL server.
 #[derive(Clone)]
 pub struct PostgresDatabase {
-    server: Arc<Server>,
-    catalog: Arc<Catalog>,
+    pub(super) server: Arc<Server>,
+    pub(super) catalog: Arc<Catalog>,
 }
 
 impl fmt::Debug for PostgresDatabase {
@@ -49,8 +49,8 @@ impl PostgresDatabase {
         limits: QueryLimits,
         is_checked: bool,
     ) -> Result<Box<dyn Executor>, DatabaseError> {
-        let rows = self.catalog.rows(schema);
-        Ok(Box::new(PostgresRunner::new(&self.server, (schema.clone(), rows), limits, is_checked)?))
+        let details = self.catalog.all_details(schema);
+        Ok(Box::new(PostgresRunner::new(&self.server, (schema.clone(), details), limits, is_checked)?))
     }
 }
 

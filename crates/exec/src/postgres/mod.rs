@@ -22,7 +22,10 @@ mod functions;
 mod role;
 mod runner;
 mod session;
+#[cfg(test)]
+mod tests;
 mod tls;
+mod transaction;
 mod values;
 
 pub use database::PostgresDatabase;

@@ -1,7 +1,8 @@
 //! The check that a role can only read.
 
 use super::address::Address;
-use super::session::{RunError, Session};
+use super::session::Session;
+use super::transaction::RunError;
 use crate::database::DatabaseError;
 use std::time::Duration;
 
@@ -43,23 +44,32 @@ pub(super) fn check(
             address: address.text.clone(),
             user: address.user().to_owned(),
             power,
-            script: script(address, schemas),
+            script: new_role(address, schemas),
         }),
     }
 }
 
 /// Returns the statements that make a role which can only read.
-pub(super) fn script(address: &Address, schemas: &[String]) -> String {
-    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-    let mut script = format!(
-        "  CREATE ROLE xpr_reader LOGIN PASSWORD '…';\n  GRANT CONNECT ON DATABASE {} TO xpr_reader;\n",
-        quoted(address.database())
-    );
+fn new_role(address: &Address, schemas: &[String]) -> String {
+    let database = quoted(address.database());
+    format!(
+        "  CREATE ROLE xpr_reader LOGIN PASSWORD '…';\n  GRANT CONNECT ON DATABASE {database} TO xpr_reader;\n{}",
+        grants("xpr_reader", schemas)
+    )
+}
+
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Returns the statements that let a role read tables.
+pub(super) fn grants(role: &str, schemas: &[String]) -> String {
+    let mut script = String::new();
     let default = ["public".to_owned()];
     for schema in if schemas.is_empty() { &default } else { schemas } {
         let schema = quoted(schema);
         script.push_str(&format!(
-            "  GRANT USAGE ON SCHEMA {schema} TO xpr_reader;\n  GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO xpr_reader;\n"
+            "  GRANT USAGE ON SCHEMA {schema} TO {role};\n  GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role};\n"
         ));
     }
     script
@@ -69,7 +79,7 @@ pub(super) fn script(address: &Address, schemas: &[String]) -> String {
 pub(super) fn failure(address: &Address, error: RunError) -> DatabaseError {
     let message = match error {
         RunError::Lost(message) => message,
-        RunError::Fault(fault) => xpr_lang::Outcome::from(fault).to_string(),
+        RunError::Fault(fault) | RunError::Unread(fault) => xpr_lang::Outcome::from(fault).to_string(),
     };
     DatabaseError::Connection { address: address.text.clone(), message }
 }

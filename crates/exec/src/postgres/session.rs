@@ -1,16 +1,17 @@
 //! One connection to a server, and queries in transactions that are always rolled back.
 //!
 //! A query runs by the extended protocol, which takes one statement only, in a read-only transaction whose settings end with
-//! it. The server stops a statement at its time limit. If the server does not, because it is busy with something that cannot
-//! be interrupted or because the network is gone, this side cancels the statement and closes the connection.
+//! it (`transaction.rs`). The server stops a statement at its time limit. If the server does not, because it is busy with
+//! something that cannot be interrupted or because the network is gone, this side cancels the statement and closes the
+//! connection.
 
 use super::address::Address;
-use super::cells::{self, RawCell, ReadCell};
+use super::cells::ReadCell;
 use super::tls;
+use super::transaction::{self, Allowance, EachRow, RunError, with_source};
 use crate::Fault;
 use crate::database::DatabaseError;
-use futures_util::TryStreamExt;
-use std::pin::pin;
+use futures_util::future::join_all;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,15 +19,13 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row, Transaction};
+use tokio_postgres::{Client, Error, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long after its limit a statement is given up that the server should have stopped.
 const GRACE: Duration = Duration::from_millis(40);
 /// How long asking the server to cancel a statement may take.
 const CANCEL_TIME: Duration = Duration::from_millis(500);
-/// The rows that the server sends at once.
-const ROWS_AT_ONCE: i32 = 1000;
 /// The times between two attempts to reach a server that went away: the first, and the longest. They double.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 
@@ -63,88 +62,67 @@ impl Server {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 
-    /// Returns the settings of a transaction. They do not outlive it.
-    fn settings(&self, time: Duration) -> String {
-        let milliseconds = time.as_millis().clamp(1, 86_400_000);
-        let search_path = match self.search_path.get().map(String::as_str) {
+    /// Returns the schemas in which names without one are looked up, as a setting has them.
+    fn search_path(&self) -> &str {
+        match self.search_path.get().map(String::as_str) {
             None | Some("") => "pg_catalog",
             Some(path) => path,
-        };
-        format!(
-            "SET LOCAL statement_timeout = {milliseconds}; SET LOCAL lock_timeout = {milliseconds}; \
-             SET LOCAL idle_in_transaction_session_timeout = 60000; SET LOCAL search_path = {search_path}; \
-             SET LOCAL standard_conforming_strings = on; SET LOCAL timezone = 'UTC'; SET LOCAL jit = off; \
-             SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '8MB'"
-        )
-    }
-}
-
-/// Why a query has no answer.
-#[derive(Debug)]
-pub(super) enum RunError {
-    /// The connection is gone.
-    Lost(String),
-    /// The query failed.
-    Fault(Fault),
-}
-
-impl From<Error> for RunError {
-    fn from(error: Error) -> Self {
-        let Some(reported) = error.as_db_error() else {
-            return RunError::Lost(with_source(&error));
-        };
-        let message = reported.message().to_owned();
-        let code = reported.code();
-        let lost = [
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-        ];
-        let types = [
-            SqlState::DATATYPE_MISMATCH,
-            SqlState::UNDEFINED_FUNCTION,
-            SqlState::INVALID_TEXT_REPRESENTATION,
-            SqlState::INVALID_DATETIME_FORMAT,
-            SqlState::CANNOT_COERCE,
-        ];
-        if lost.contains(code) {
-            RunError::Lost(message)
-        } else if [SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE].contains(code) {
-            RunError::Fault(Fault::Limit("time"))
-        } else if [SqlState::OUT_OF_MEMORY, SqlState::PROGRAM_LIMIT_EXCEEDED].contains(code) {
-            RunError::Fault(Fault::Limit("memory"))
-        } else if types.contains(code) {
-            RunError::Fault(Fault::Type(message))
-        } else {
-            RunError::Fault(Fault::Runtime(message))
         }
     }
 }
 
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
-        RunError::Fault(fault)
+/// A query as it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueryToSend<'q> {
+    pub(super) sql: &'q str,
+    pub(super) allowance: Allowance,
+}
+
+fn total_time(queries: &[QueryToSend<'_>]) -> Duration {
+    queries.iter().map(|query| query.allowance.time).sum()
+}
+
+/// What work leaves on a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Left {
+    /// Nothing: the connection can be used again.
+    Nothing,
+    /// The connection is gone.
+    Loss,
+    /// A statement that goes on.
+    Statement,
+}
+
+/// A result that says what is left on the connection.
+trait MayLeave {
+    fn left(&self) -> Left;
+}
+
+impl<T> MayLeave for Result<T, RunError> {
+    fn left(&self) -> Left {
+        match self {
+            Ok(_) | Err(RunError::Fault(_)) => Left::Nothing,
+            Err(RunError::Lost(_)) => Left::Loss,
+            Err(RunError::Unread(_)) => Left::Statement,
+        }
     }
 }
 
-fn with_source(error: &Error) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
+impl<T> MayLeave for Vec<Result<T, RunError>> {
+    fn left(&self) -> Left {
+        self.iter().map(MayLeave::left).max().unwrap_or(Left::Nothing)
     }
 }
-
-/// Decides from the server's plan of a query whether it runs.
-pub(super) type PlanCheck<'c> = dyn Fn(&str) -> Result<(), Fault> + 'c;
-/// A function that is called with each row of an answer.
-pub(super) type EachRow<'e> = dyn FnMut(&[ReadCell<'_>]) -> Result<(), Fault> + 'e;
 
 /// A connection to a server.
 pub(super) struct Session {
     server: Arc<Server>,
     runtime: Runtime,
     client: Option<Client>,
+    /// The major version of the server.
+    version: u32,
+    /// The number of times that this session connected.
+    connections: u64,
 }
 
 impl Session {
@@ -153,124 +131,150 @@ impl Session {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|source| {
             DatabaseError::Connection { address: server.address.text.clone(), message: source.to_string() }
         })?;
-        let mut session = Session { server: Arc::clone(server), runtime, client: None };
+        let mut session =
+            Session { server: Arc::clone(server), runtime, client: None, version: 0, connections: 0 };
         session.connect().map_err(|error| connection_error(&server.address, &error))?;
         Ok(session)
     }
 
     fn connect(&mut self) -> Result<(), Error> {
         let server = Arc::clone(&self.server);
-        let client = self.runtime.block_on(async {
+        let (client, version) = self.runtime.block_on(async {
             let (client, connection) = server.address.config.connect(server.tls.clone()).await?;
+            let version = connection.parameter("server_version").map_or(0, major_version);
             // It runs whenever this thread waits for an answer.
             tokio::spawn(connection);
-            Ok::<_, Error>(client)
+            Ok::<_, Error>((client, version))
         })?;
-        self.client = Some(client);
+        (self.client, self.version) = (Some(client), version);
+        self.connections += 1;
         Ok(())
+    }
+
+    /// Returns the number of times that this session connected.
+    pub(super) fn connections(&self) -> u64 {
+        self.connections
     }
 
     /// Runs one statement of this crate and returns its rows.
     pub(super) fn rows(
         &mut self,
         sql: &str,
-        parameters: &[&(dyn ToSql + Sync)],
+        parameters: &[(&(dyn ToSql + Sync), Type)],
         time: Duration,
     ) -> Result<Vec<Row>, RunError> {
-        self.in_transaction(time, async |transaction| Ok(transaction.query(sql, parameters).await?))
+        let beginning = self.beginning(Allowance::of_time(time));
+        self.within(time, async |client| transaction::rows(client, &beginning, sql, parameters).await)?
     }
 
-    /// Runs one query and calls `each_row` with each row. The query does not run if `check` refuses its plan.
+    /// Runs one query of this crate and calls `each_row` with each row.
     pub(super) fn run(
         &mut self,
         sql: &str,
         time: Duration,
-        check: Option<&PlanCheck<'_>>,
         each_row: &mut EachRow<'_>,
     ) -> Result<(), RunError> {
-        self.in_transaction(time, async |transaction| {
-            if let Some(check) = check {
-                let plan = transaction.query_one(&format!("EXPLAIN (FORMAT JSON) {sql}"), &[]).await?;
-                let plan: RawCell<'_> = plan.try_get(0)?;
-                check(&String::from_utf8_lossy(plan.0.unwrap_or_default()))?;
-            }
-            let statement = transaction.prepare(sql).await?;
-            if !statement.params().is_empty() {
-                return Err(Fault::Runtime("refused: a query with parameters".to_owned()).into());
-            }
-            let types: Vec<Type> = statement.columns().iter().map(|column| column.type_().clone()).collect();
-            let portal = transaction.bind(&statement, &[]).await?;
-            loop {
-                let mut rows = pin!(transaction.query_portal_raw(&portal, ROWS_AT_ONCE).await?);
-                let mut count = 0;
-                while let Some(row) = rows.try_next().await? {
-                    count += 1;
-                    each_row(&read_row(&row, &types)?)?;
-                }
-                if count < ROWS_AT_ONCE {
-                    return Ok(());
-                }
-            }
+        let beginning = self.beginning(Allowance::of_time(time));
+        self.within(time, async |client| transaction::run(client, &beginning, sql, None, each_row).await)?
+    }
+
+    /// Runs queries that are sent together, and calls the function of each one with each of its first `rows` rows.
+    ///
+    /// # Errors
+    /// If all of them together take too much time, or there is no connection. A query that fails is an error in the list.
+    pub(super) fn run_all<R>(
+        &mut self,
+        queries: &[QueryToSend<'_>],
+        rows: usize,
+        each_row: &mut [R],
+    ) -> Result<Vec<Result<(), RunError>>, RunError>
+    where
+        R: FnMut(&[ReadCell<'_>]) -> Result<(), Fault>,
+    {
+        let beginnings = self.beginnings(queries);
+        self.within(total_time(queries), async |client| {
+            let each = beginnings.iter().zip(queries).zip(each_row);
+            let runs = each.map(|((beginning, query), each_row)| {
+                transaction::run(client, beginning, query.sql, Some(rows), each_row)
+            });
+            join_all(runs).await
         })
     }
 
-    /// Returns the names of the columns of a query, which does not run.
-    pub(super) fn column_names(&mut self, sql: &str, time: Duration) -> Result<Vec<String>, RunError> {
-        self.in_transaction(time, async |transaction| {
-            let statement = transaction.prepare(sql).await?;
-            Ok(statement.columns().iter().map(|column| column.name().to_owned()).collect())
+    /// Returns the server's plan of each query in JSON. None of them runs.
+    pub(super) fn plans(
+        &mut self,
+        queries: &[QueryToSend<'_>],
+    ) -> Result<Vec<Result<String, RunError>>, RunError> {
+        let beginnings = self.beginnings(queries);
+        self.within(total_time(queries), async |client| {
+            let each = beginnings.iter().zip(queries);
+            join_all(each.map(|(beginning, query)| transaction::plan(client, beginning, query.sql))).await
         })
     }
 
-    /// Calls `work` in a read-only transaction, which is rolled back whatever happens.
-    fn in_transaction<T>(
+    /// Returns the names of the columns of a query, which does not run. The driver knows their types from then on.
+    pub(super) fn columns(&mut self, query: &QueryToSend<'_>) -> Result<Vec<String>, RunError> {
+        let beginning = self.beginning(query.allowance);
+        self.within(query.allowance.time, async |client| {
+            transaction::columns(client, &beginning, query.sql).await
+        })?
+    }
+
+    fn beginning(&self, allowance: Allowance) -> String {
+        transaction::beginning(allowance, self.server.search_path(), self.version)
+    }
+
+    fn beginnings(&self, queries: &[QueryToSend<'_>]) -> Vec<String> {
+        queries.iter().map(|query| self.beginning(query.allowance)).collect()
+    }
+
+    /// Calls `work` with the connection, for a little more than the time in which the server should have finished. What is
+    /// still going on at the end is cancelled.
+    fn within<T: MayLeave>(
         &mut self,
         time: Duration,
-        work: impl AsyncFnOnce(&Transaction<'_>) -> Result<T, RunError>,
+        work: impl AsyncFnOnce(&Client) -> T,
     ) -> Result<T, RunError> {
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.connect()?;
         }
-        let Some(client) = &mut self.client else { return Err(RunError::Lost("not connected".to_owned())) };
-        let settings = self.server.settings(time);
-        let cancel = client.cancel_token();
-        let finished = self.runtime.block_on(async {
-            let work = async {
-                let transaction = client.build_transaction().read_only(true).start().await?;
-                transaction.batch_execute(&settings).await?;
-                let outcome = work(&transaction).await;
-                transaction.rollback().await?;
-                outcome
-            };
-            timeout(time + GRACE, work).await
-        });
-        let outcome = finished.unwrap_or_else(|_| {
+        let Some(client) = &self.client else { return Err(RunError::Lost("not connected".to_owned())) };
+        let finished = self.runtime.block_on(async { timeout(time + GRACE, work(client)).await });
+        let left = finished.as_ref().map_or(Left::Statement, MayLeave::left);
+        if left == Left::Statement {
+            let cancel = client.cancel_token();
             let cancel = cancel.cancel_query(self.server.tls.clone());
             let _ = self.runtime.block_on(async { timeout(CANCEL_TIME, cancel).await });
-            self.client = None;
-            Err(RunError::Fault(Fault::Limit("time")))
-        });
-        if matches!(outcome, Err(RunError::Lost(_))) {
+        }
+        if left != Left::Nothing {
             self.client = None;
         }
-        outcome
+        finished.map_err(|_| RunError::Fault(Fault::Limit("time")))
     }
 
-    /// Waits until a server that went away is there again, as long as the address says. Returns whether it is.
-    pub(super) fn wait_for_server(&mut self, reason: &str) -> bool {
+    /// Returns whether there is a connection.
+    #[cfg(test)]
+    pub(super) fn is_open(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| !client.is_closed())
+    }
+
+    /// Returns the first cells of the rows of a statement that runs as the session is between transactions.
+    #[cfg(test)]
+    pub(super) fn outside_of_transactions(&self, sql: &str) -> Vec<String> {
+        let rows = self.runtime.block_on(self.client.as_ref().unwrap().query_typed(sql, &[])).unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// Waits until a server that went away is there again, as long as the address says.
+    pub(super) fn wait_for_server(&mut self) {
         let start = Instant::now();
         let [mut pause, longest] = PAUSES;
         let patience = self.server.address.reconnect_timeout;
-        loop {
-            if self.server.loss().is_some() {
-                return false;
-            }
-            if self.connect().is_ok() {
-                return true;
-            }
+        while self.server.loss().is_none() {
+            let Err(error) = self.connect() else { return };
             if start.elapsed() >= patience {
-                self.server.set_lost(reason.to_owned());
-                return false;
+                return self.server.set_lost(with_source(&error));
             }
             thread::sleep(pause.min(patience));
             pause = (pause * 2).min(longest);
@@ -278,13 +282,10 @@ impl Session {
     }
 }
 
-fn read_row<'r>(row: &'r Row, types: &[Type]) -> Result<Vec<ReadCell<'r>>, RunError> {
-    let mut cells = Vec::with_capacity(types.len());
-    for (index, ty) in types.iter().enumerate() {
-        let raw: RawCell<'r> = row.try_get(index)?;
-        cells.push(cells::read(ty, &raw)?);
-    }
-    Ok(cells)
+/// Returns the number before the first point of a version such as `15.14 (Debian 15.14-0+deb12u1)`.
+fn major_version(version: &str) -> u32 {
+    let digits = version.find(|c: char| !c.is_ascii_digit()).unwrap_or(version.len());
+    version[..digits].parse().unwrap_or(0)
 }
 
 /// Translates an error of connecting to one that says what to do. Messages of the server and of the driver have no password.
@@ -304,6 +305,7 @@ fn connection_error(address: &Address, error: &Error) -> DatabaseError {
         None if message.contains("password missing") => {
             DatabaseError::Authentication { address: text, user, message }
         }
+        None if message.contains("does not support TLS") => DatabaseError::NoEncryption { address: text },
         None if message.contains("TLS") || message.contains("certificate") => {
             DatabaseError::Encryption { address: text, message }
         }

@@ -2,10 +2,13 @@
 
 use super::address::{Address, Encryption};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::fmt::Display;
 use std::sync::Arc;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -16,7 +19,10 @@ pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect, String> 
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
     let config = match address.encryption {
-        Encryption::VerifyFull => builder.with_root_certificates(roots(address)?).with_no_client_auth(),
+        Encryption::VerifyFull => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(KnownCertificate::new(address, &provider)?))
+            .with_no_client_auth(),
         Encryption::Off | Encryption::Prefer | Encryption::Require => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
@@ -25,21 +31,85 @@ pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect, String> 
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Returns the certificates that are trusted.
-fn roots(address: &Address) -> Result<RootCertStore, String> {
-    let mut roots = RootCertStore::empty();
-    match &address.root_certificates {
-        Some(path) => {
-            let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-            for certificate in CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))? {
-                let certificate = certificate.map_err(|error| failed(&error))?;
-                roots.add(certificate).map_err(|error| failed(&error))?;
-            }
+/// Returns the certificates in the file that an address names.
+fn named_certificates(address: &Address) -> Result<Vec<CertificateDer<'static>>, String> {
+    let Some(path) = &address.root_certificates else { return Ok(vec![]) };
+    let failed = |error: &dyn Display| format!("{}: {error}", path.display());
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?;
+    let certificates: Vec<_> = certificates.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
+    if certificates.is_empty() { Err(failed(&"there is no certificate in it")) } else { Ok(certificates) }
+}
+
+/// Accepts the certificates of the host that one of the trusted ones signed, as `sslmode=verify-full` does.
+///
+/// A certificate that signed itself is often one of an authority, because `openssl req -x509` makes such. As an authority it
+/// would be no certificate of a server, but whoever names just this certificate trusts it as that.
+#[derive(Debug)]
+struct KnownCertificate {
+    named: Vec<CertificateDer<'static>>,
+    verifier: Arc<WebPkiServerVerifier>,
+}
+
+impl KnownCertificate {
+    fn new(address: &Address, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+        let named = named_certificates(address)?;
+        let mut roots = RootCertStore::empty();
+        for certificate in &named {
+            roots.add(certificate.clone()).map_err(|error| error.to_string())?;
         }
-        // A certificate of the machine that cannot be read is one that nothing is signed with.
-        None => _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
+        if named.is_empty() {
+            // A certificate of the machine that cannot be read is one that nothing is signed with.
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(KnownCertificate { named, verifier })
     }
-    Ok(roots)
+}
+
+impl ServerCertVerifier for KnownCertificate {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        match self.verifier.verify_server_cert(certificate, intermediates, host, ocsp_response, now) {
+            // It has not expired, which is looked at first.
+            Err(Error::InvalidCertificate(CertificateError::Other(error)))
+                if format!("{error:?}").contains("CaUsedAsEndEntity") && self.named.contains(certificate) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, host)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verifier.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verifier.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
 }
 
 /// Accepts any certificate, as `sslmode=require` does in PostgreSQL's own programs: the connection is encrypted, and nobody

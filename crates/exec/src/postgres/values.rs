@@ -5,11 +5,13 @@
 
 use super::catalog::{Catalog, TypeKind};
 use super::cells::ReadCell;
-use super::session::{PlanCheck, RunError, Server, Session};
+use super::session::{Server, Session};
+use super::transaction::RunError;
 use crate::Fault;
 use crate::database::{Cell, ColumnProfile, DatabaseError, TableProfile, TableReading, ValueReader};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::types::{ToSql, Type};
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, Table, TableId};
 
 /// Rows of each table that decide the types of its columns, and the values by which foreign keys are inferred.
@@ -53,7 +55,7 @@ impl PostgresValues {
         time: Duration,
         each_row: &mut dyn FnMut(&[ReadCell<'_>]) -> Result<(), Fault>,
     ) -> Result<(), RunError> {
-        self.session.run(sql, time, None::<&PlanCheck<'_>>, each_row)
+        self.session.run(sql, time, each_row)
     }
 
     /// Reads the sample of a table, and returns the profiles of its columns.
@@ -108,7 +110,9 @@ impl PostgresValues {
         each_row: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), Fault>,
     ) -> Result<(), RunError> {
         let kinds = self.kinds(table);
-        let found = self.session.rows(COMMON_VALUES, &[&table.namespace, &table.name], VALUES_TIME)?;
+        let parameters: [(&(dyn ToSql + Sync), Type); 2] =
+            [(&table.namespace, Type::TEXT), (&table.name, Type::TEXT)];
+        let found = self.session.rows(COMMON_VALUES, &parameters, VALUES_TIME)?;
         for row in found {
             let (column, values): (String, Vec<Option<String>>) = (row.try_get(0)?, row.try_get(1)?);
             let index = table.columns.iter().position(|other| other.name == column);

@@ -1,6 +1,11 @@
 //! What several test files use: temporary databases and the benchmark data.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub(crate) mod statements;
+
+#[allow(unused_imports, reason = "each test file uses some of it")]
+pub(crate) use statements::{expand, shortened};
+
 use rusqlite::Connection;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
@@ -69,41 +74,4 @@ pub(crate) fn data_folder(name: &str) -> PathBuf {
         .expect("set XPR_DATA to the folder of the benchmark data, see CONTRIBUTING.md");
     // Tests run in the folder of their crate, but a relative path is relative to the workspace.
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(data).join(name)
-}
-
-/// Expands `{{1000*text}}` to a thousand times `text`, and escapes such as `\n` and `\u{…}` to their characters.
-pub(crate) fn expand(line: &str) -> String {
-    let mut repeated = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (count, after) = after.split_once('*').unwrap();
-        let (text, after) = after.split_once("}}").unwrap();
-        repeated.push_str(before);
-        repeated.push_str(&text.repeat(count.parse().unwrap()));
-        rest = after;
-    }
-    repeated.push_str(rest);
-    let mut text = String::new();
-    let mut characters = repeated.chars();
-    while let Some(c) = characters.next() {
-        match (c, c == '\\') {
-            (_, false) => text.push(c),
-            _ => match characters.next().unwrap() {
-                'n' => text.push('\n'),
-                't' => text.push('\t'),
-                '0' => text.push('\0'),
-                '\\' => text.push('\\'),
-                'u' => {
-                    let code: String = characters.by_ref().skip(1).take_while(|&c| c != '}').collect();
-                    text.push(char::from_u32(u32::from_str_radix(&code, 16).unwrap()).unwrap());
-                }
-                other => panic!("\\{other} in {line}"),
-            },
-        }
-    }
-    text
-}
-
-pub(crate) fn shortened(text: &str) -> String {
-    text.chars().take(200).collect()
 }

@@ -10,35 +10,95 @@ use std::process::{Command, Stdio};
 /// The role that can only read.
 pub(crate) const READER: &str = "xpr_reader";
 
+/// The password of every role of a cluster that asks for one.
+pub(crate) const PASSWORD: &str = "pass:word of the ro\\le";
+
 /// A server of its own.
 pub(crate) struct Cluster {
     folder: tempfile::TempDir,
     programs: PathBuf,
     port: u16,
+    asks_for_passwords: bool,
+    /// Options of the server besides those of every test.
+    options: String,
 }
 
 impl Cluster {
     /// Makes and starts a cluster with a role that can only read.
     pub(crate) fn start() -> Cluster {
+        let cluster = Cluster::new(false);
+        cluster.first_start();
+        cluster
+    }
+
+    /// Makes and starts a cluster that asks for passwords. Its connections are encrypted if there is a certificate with its
+    /// key, both in PEM.
+    pub(crate) fn start_with_passwords(certificate: Option<[&str; 2]>) -> Cluster {
+        let mut cluster = Cluster::new(true);
+        if let Some([certificate, key]) = certificate {
+            for (name, content) in [("server.crt", certificate), ("server.key", key)] {
+                let file = cluster.folder.path().join(name);
+                fs::write(&file, content).unwrap();
+                cluster.as_owner_of(&file);
+            }
+            let folder = cluster.folder.path().display();
+            cluster.options =
+                format!("-c ssl=on -c ssl_cert_file={folder}/server.crt -c ssl_key_file={folder}/server.key");
+        }
+        cluster.first_start();
+        cluster
+    }
+
+    fn new(asks_for_passwords: bool) -> Cluster {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let cluster = Cluster { folder: tempfile::tempdir().unwrap(), programs: programs(), port };
-        make_writable(cluster.folder.path());
-        cluster.as_owner(&[
+        let folder = tempfile::tempdir().unwrap();
+        make_writable(folder.path());
+        Cluster { folder, programs: programs(), port, asks_for_passwords, options: String::new() }
+    }
+
+    fn first_start(&self) {
+        let passwords = self.folder.path().join("password");
+        fs::write(&passwords, PASSWORD).unwrap();
+        let authentication = if self.asks_for_passwords { "scram-sha-256" } else { "trust" };
+        self.as_owner(&[
             "initdb",
             "-D",
-            &cluster.data(),
+            &self.data(),
             "-A",
-            "trust",
+            authentication,
             "-U",
             "postgres",
+            "--pwfile",
+            &passwords.display().to_string(),
             "-E",
             "UTF8",
             "--locale=C",
             "-N",
         ]);
-        cluster.resume();
-        cluster.run("postgres", &format!("CREATE ROLE {READER} LOGIN"));
-        cluster
+        self.resume();
+        self.run("postgres", &format!("CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}'"));
+    }
+
+    /// Gives a file to the user of the server, who alone may read it.
+    fn as_owner_of(&self, file: &Path) {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+        if is_root() {
+            let changed = Command::new("chown").arg("postgres").arg(file).status().unwrap();
+            assert!(changed.success());
+        }
+    }
+
+    /// Lets only those in whose connections are encrypted, and the owner.
+    pub(crate) fn allow_encrypted_only(&self) {
+        let rules = "host all postgres all scram-sha-256\nhostssl all all all scram-sha-256\n";
+        fs::write(Path::new(&self.data()).join("pg_hba.conf"), rules).unwrap();
+        self.run("postgres", "SELECT pg_reload_conf()");
+    }
+
+    /// Returns the port of the server.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Makes a database by a script, which the reader may read.
@@ -108,6 +168,7 @@ impl Cluster {
             .args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "postgres", "-d", database])
             .args(["-v", "ON_ERROR_STOP=1", "-q", "-A", "-t", "-X"])
             .env_remove("PGSERVICE")
+            .env("PGPASSWORD", PASSWORD)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -132,11 +193,17 @@ impl Cluster {
     /// Starts the server again.
     pub(crate) fn resume(&self) {
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories='' -c fsync=off -c max_connections=50",
-            self.port
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories='' -c fsync=off -c max_connections=50 -c shared_buffers=16MB {}",
+            self.port, self.options
         );
         let log = self.folder.path().join("log").display().to_string();
         self.as_owner(&["pg_ctl", "-D", &self.data(), "-o", &options, "-l", &log, "-w", "start"]);
+    }
+
+    /// Returns the process that starts those of connections.
+    pub(crate) fn process(&self) -> u32 {
+        let file = fs::read_to_string(Path::new(&self.data()).join("postmaster.pid")).unwrap();
+        file.lines().next().unwrap().trim().parse().unwrap()
     }
 
     fn data(&self) -> String {

@@ -75,7 +75,7 @@ pub use check::{CheckError, CheckedQuery, check, check_with_quotes};
 pub use dialect::Dialect;
 pub use environment::{SqlEnvironment, SuggestedValue};
 pub use function::{Aggregate, ScalarFunction};
-pub use guard::{DUCKDB_CATALOG, GuardError, GuardedQuery, guard};
+pub use guard::{DUCKDB_CATALOG, GatheredRows, GuardError, GuardedQuery, guard};
 pub use identifier::quoted;
 pub use label_patterns::LabelPatterns;
 pub use language::Sql;

@@ -44,17 +44,21 @@ impl<'t> Judge<'t> {
 
     /// Runs the candidates of a question and returns which are rewarded. A candidate whose answer is known to be wrong is not.
     pub fn rewards(&mut self, candidates: &[Candidate], example: &UnlabeledExample) -> Vec<bool> {
+        let texts: Vec<String> = candidates
+            .iter()
+            .map(|candidate| self.task.text(&candidate.program, &example.question))
+            .collect();
+        let programs: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let outcomes = self.executor.execute_all(&programs);
         let mut judged = Vec::with_capacity(candidates.len());
-        for candidate in candidates {
-            let program = self.task.text(&candidate.program, &example.question);
-            let outcome = self.executor.execute(&program);
+        for ((candidate, program), outcome) in candidates.iter().zip(programs).zip(outcomes) {
             // An answer whose rows have an order is the same as one whose rows have none, whichever of the two was rejected.
             let is_same = |rejected: &Outcome| {
                 self.task.is_same_answer(rejected, &outcome) || self.task.is_same_answer(&outcome, rejected)
             };
             judged.push(JudgedCandidate {
                 probability: f64::from(candidate.log_probability).exp(),
-                accepted: self.policy.success().accepts(self.task, &program, &outcome)
+                accepted: self.policy.success().accepts(self.task, program, &outcome)
                     && !example.rejected.iter().any(is_same),
                 outcome,
             });

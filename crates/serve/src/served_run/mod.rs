@@ -117,6 +117,8 @@ struct Shared {
     ends: AtomicBool,
     /// Whether the data changed under the parser, so that it must be opened again at once.
     is_stale: AtomicBool,
+    /// Whether the data, or the parser that a run names, cannot be opened any more.
+    is_broken: AtomicBool,
     status: watch::Sender<RunStatus>,
 }
 
@@ -170,6 +172,7 @@ impl ServedRun {
             options,
             ends: AtomicBool::new(false),
             is_stale: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
             status: watch::Sender::new(status),
         });
         let mut run = ServedRun { shared, threads: vec![] };
@@ -229,12 +232,24 @@ impl ServedRun {
         })
     }
 
+    /// Checks that questions can be answered.
+    ///
+    /// # Errors
+    /// If the data, or the parser that the run names, cannot be opened any more.
+    pub(crate) fn check_ready(&self) -> Result<(), Problem> {
+        match self.shared.is_broken.load(Relaxed) {
+            false => Ok(()),
+            true => Err(Problem::unavailable("the data or the parser changed, and cannot be opened")),
+        }
+    }
+
     /// Answers a question, and logs it before the answer is returned.
     ///
     /// # Errors
-    /// If the text cannot be a question, too many questions wait, or the log cannot be written.
+    /// If the text cannot be a question, too many questions wait, the data cannot be read, or the log cannot be written.
     pub async fn ask(&self, question: String) -> Result<AskResponse, Problem> {
         check_question(&question)?;
+        self.check_ready()?;
         let (reply, receiver) = oneshot::channel();
         let job = AskJob { question, arrived: Instant::now(), reply };
         self.shared.questions.push(job).map_err(|_| {
@@ -252,6 +267,7 @@ impl ServedRun {
         if sql.len() > LARGEST_QUERY {
             return Err(Problem::bad_query(format!("the query has more than {LARGEST_QUERY} bytes")));
         }
+        self.check_ready()?;
         let (reply, receiver) = oneshot::channel();
         let job = QueryJob { sql, question, reply };
         let full = |_| Problem::too_many("too many queries wait; run it again in a second");

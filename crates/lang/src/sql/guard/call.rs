@@ -22,7 +22,10 @@ impl Guard<'_> {
             return Err(refused(refusal));
         }
         let arguments = match &mut function.args {
-            ast::FunctionArguments::List(list) if list.clauses.is_empty() => &mut list.args,
+            ast::FunctionArguments::List(list) if list.clauses.is_empty() => {
+                self.steps += usize::from(list.duplicate_treatment.is_some());
+                &mut list.args
+            }
             _ => return Err(refused(format!("the arguments of {name}"))),
         };
         if function.uses_odbc_syntax
@@ -54,7 +57,10 @@ impl Guard<'_> {
         }
         match &mut function.over {
             None => {}
-            Some(ast::WindowType::WindowSpec(window)) => self.window(window)?,
+            Some(ast::WindowType::WindowSpec(window)) => {
+                self.steps += 1;
+                self.window(window)?;
+            }
             Some(ast::WindowType::NamedWindow(_)) => return Err(refused("WINDOW")),
         }
         let has_schema = self.schema.dialect == Dialect::Postgres;

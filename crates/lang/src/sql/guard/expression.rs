@@ -67,13 +67,16 @@ impl Guard<'_> {
             }
             Expr::InSubquery { expr, subquery, .. } => {
                 self.expr(expr)?;
-                self.query(subquery)
+                self.gathering_query(subquery)
             }
             Expr::Exists { subquery, .. } | Expr::Subquery(subquery) => self.query(subquery),
             Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right } => {
                 self.operator(compare_op, left, right)?;
                 self.expr(left)?;
-                self.expr(right)
+                match &mut **right {
+                    Expr::Subquery(subquery) => self.gathering_query(subquery),
+                    other => self.expr(other),
+                }
             }
             Expr::Between { expr, low, high, .. } => {
                 [expr, low, high].into_iter().try_for_each(|part| self.expr(part))

@@ -11,8 +11,11 @@
 
 mod call;
 mod expression;
+mod gathering;
 mod query;
 mod spelling;
+
+pub use gathering::GatheredRows;
 
 use super::check::CheckError;
 use super::reader::{parse, with_enough_stack};
@@ -51,6 +54,10 @@ pub struct GuardedQuery {
     pub tables: Vec<TableId>,
     /// Whether it joins the texts of many rows to one, which can be as large as all of them.
     pub joins_texts: bool,
+    /// The rows that an engine may gather in memory, however many there are.
+    pub gathered: Vec<GatheredRows>,
+    /// The most sorts and hash tables that it needs at once.
+    pub steps: usize,
 }
 
 /// Checks that a query only reads tables of a schema and calls functions of a list, which is sorted.
@@ -77,25 +84,26 @@ fn guard_statement(text: &str, schema: &Schema, functions: &[&str]) -> Result<Gu
         schema,
         functions,
         common_tables: Vec::new(),
-        names: schema
-            .tables
-            .iter()
-            .flat_map(|table| &table.columns)
-            .map(|column| column.name.to_ascii_lowercase())
-            .collect(),
+        names: FxHashSet::default(),
         used_names: Vec::new(),
         depth: 0,
         sources: 0,
         growth: 1,
         tables: Vec::new(),
         joins_texts: false,
+        gathered: Vec::new(),
+        common_reads: 0,
+        steps: 0,
     };
     guard.query(&mut query)?;
-    let Guard { names, used_names, tables, joins_texts, .. } = guard;
+    let Guard { mut names, used_names, tables, joins_texts, gathered, steps, .. } = guard;
+    let columns = tables.iter().flat_map(|&table| &schema.table(table).columns);
+    names.extend(columns.map(|column| column.name.to_ascii_lowercase()));
     if let Some(unknown) = used_names.iter().find(|name| !names.contains(*name)) {
         return Err(refused(format!("{unknown}, which is not a column")));
     }
-    Ok(GuardedQuery { ordered: query.order_by.is_some(), text: query.to_string(), tables, joins_texts })
+    let ordered = query.order_by.is_some();
+    Ok(GuardedQuery { ordered, text: query.to_string(), tables, joins_texts, gathered, steps })
 }
 
 fn refused(what: impl Into<String>) -> GuardError {
@@ -109,7 +117,7 @@ struct Guard<'s> {
     functions: &'s [&'s str],
     /// The names of common table expressions in scope.
     common_tables: Vec<String>,
-    /// Every name that is not that of a table: of columns of the schema, and those that the query defines.
+    /// Every name that the query defines and that is not that of a table.
     names: FxHashSet<String>,
     /// The names of columns in expressions. Any that is not known may call a function.
     used_names: Vec<String>,
@@ -118,6 +126,10 @@ struct Guard<'s> {
     growth: usize,
     tables: Vec<TableId>,
     joins_texts: bool,
+    gathered: Vec<GatheredRows>,
+    /// How often common table expressions are read.
+    common_reads: usize,
+    steps: usize,
 }
 
 impl Guard<'_> {

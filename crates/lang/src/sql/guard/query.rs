@@ -46,6 +46,7 @@ impl Guard<'_> {
                 return Err(refused("ORDER BY ALL"));
             };
             self.keys(keys)?;
+            self.steps += 1;
         }
         if let Some(limit) = &query.limit_clause {
             let is_number =
@@ -67,7 +68,7 @@ impl Guard<'_> {
         Ok(())
     }
 
-    fn body(&mut self, body: &mut SetExpr) -> Checked {
+    pub(super) fn body(&mut self, body: &mut SetExpr) -> Checked {
         self.deeper(|guard| guard.body_unbounded(body))
     }
 
@@ -75,9 +76,15 @@ impl Guard<'_> {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.query(query),
-            SetExpr::SetOperation { left, right, .. } => {
-                self.body(left)?;
-                self.body(right)
+            SetExpr::SetOperation { op, left, right, .. } => {
+                self.steps += 1;
+                for side in [left, right] {
+                    match op {
+                        ast::SetOperator::Union => self.body(side)?,
+                        _ => self.gathering_side(side)?,
+                    }
+                }
+                Ok(())
             }
             SetExpr::Values(_) | SetExpr::Table(_) => Err(refused("rows that are not of a table")),
             _ => Err(refused("a statement that does more than read")),
@@ -91,6 +98,7 @@ impl Guard<'_> {
         if let Some(ast::Distinct::On(keys)) = &mut select.distinct {
             self.exprs(keys)?;
         }
+        self.steps += usize::from(select.distinct.is_some());
         for tables in &mut select.from {
             self.joined(tables)?;
         }
@@ -123,7 +131,10 @@ impl Guard<'_> {
             self.expr(condition)?;
         }
         match &mut select.group_by {
-            ast::GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => self.exprs(keys)?,
+            ast::GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => {
+                self.steps += usize::from(!keys.is_empty());
+                self.exprs(keys)?;
+            }
             _ => return Err(refused("this kind of GROUP BY")),
         }
         select.having.as_mut().map_or(Ok(()), |condition| self.expr(condition))
@@ -159,6 +170,7 @@ impl Guard<'_> {
 
     fn source(&mut self, source: &mut TableFactor) -> Checked {
         self.sources += 1;
+        self.steps += 1;
         if self.sources > MAX_SOURCES {
             return Err(refused(format!("more than {MAX_SOURCES} tables")));
         }
@@ -175,7 +187,9 @@ impl Guard<'_> {
                 sample: None,
                 index_hints,
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-                if !self.is_common_table(name) {
+                if self.is_common_table(name) {
+                    self.common_reads += 1;
+                } else {
                     let table = self.table(name);
                     let unknown = || refused(format!("reading {name}, which is not a table of the schema"));
                     let table = table.ok_or_else(unknown)?;
