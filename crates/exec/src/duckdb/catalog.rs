@@ -101,6 +101,12 @@ impl Catalog {
         Reader { session, path }.catalog()
     }
 
+    /// Returns the estimated rows of each table of a schema.
+    pub(super) fn rows(&self, schema: &Schema) -> Vec<f64> {
+        let rows = |table| self.details(table).map_or(f64::INFINITY, |details| details.rows);
+        schema.tables.iter().map(rows).collect()
+    }
+
     /// Returns what is known of a table besides its schema.
     pub(super) fn details(&self, table: &Table) -> Option<&TableDetails> {
         self.details.get(&(table.namespace.clone(), table.name.clone()))

@@ -6,10 +6,11 @@
 //! The child is this program, started again. Its standard input is a socket, by which it gets requests and sends responses. It
 //! ends with its parent: a thread waits for the other end of the socket to be closed.
 
-use super::cells::{Cells, Kind};
+use super::cells::{Cells, Kind, ReadCell};
 use super::engine::{Answer, Connection, Interrupter};
 use super::timer::Timer;
 use super::wire::{self, Failure, FailureKind, Opening, Request, Response, put_cell};
+use crate::database::Cell;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
@@ -115,6 +116,12 @@ fn answer(socket: &UnixStream) -> io::Result<()> {
                 .prepare(&text)
                 .map(|query| Response::Names(query.column_names()))
                 .map_err(Stop::Failure),
+            Some(Request::Plan { text, time }) => {
+                timer.set(Some(Instant::now() + Duration::from_millis(time)));
+                let plan = plan(&connection, &text).map(Response::Plan).map_err(Stop::Failure);
+                timer.set(None);
+                plan
+            }
             _ => return Err(malformed()),
         };
         match outcome {
@@ -208,6 +215,25 @@ impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Stop::Socket(error)
     }
+}
+
+/// Returns the plan of a query, in JSON.
+fn plan(connection: &Connection, text: &str) -> Result<String, Failure> {
+    let query = connection.prepare_plan(text)?;
+    let mut answer = query.run()?;
+    let kinds: Vec<Kind> = answer.column_types().iter().map(Kind::of).collect();
+    let mut plan = String::new();
+    while let Some(chunk) = answer.next_chunk()? {
+        // The first column is the name of the plan.
+        if let (Some(kind), true) = (kinds.get(1), chunk.rows() > 0) {
+            // SAFETY: the chunk outlives the cells, the kind is that of the column, and there is a row.
+            let cell = unsafe { Cells::new(chunk.vector(1), kind).read(0) };
+            if let Some(Cell::Text(text)) = cell.as_ref().map(ReadCell::cell) {
+                plan = String::from_utf8_lossy(text).into_owned();
+            }
+        }
+    }
+    Ok(plan)
 }
 
 fn over(kind: FailureKind) -> Stop {

@@ -95,7 +95,12 @@ impl DuckDbDatabase {
         limits: QueryLimits,
         is_checked: bool,
     ) -> Result<Box<dyn Executor>, DatabaseError> {
-        Ok(Box::new(DuckDbRunner::new(&self.source, schema.clone(), limits, is_checked)?))
+        Ok(Box::new(DuckDbRunner::new(
+            &self.source,
+            (schema.clone(), self.catalog.rows(schema)),
+            limits,
+            is_checked,
+        )?))
     }
 }
 

@@ -67,6 +67,17 @@ impl Connection {
 
     /// Prepares one `SELECT` without parameters.
     pub(super) fn prepare(&self, query: &str) -> Result<Prepared<'_>, Failure> {
+        self.prepare_as(ffi::duckdb_statement_type_DUCKDB_STATEMENT_TYPE_SELECT, query)
+    }
+
+    /// Prepares the statement that returns the plan of a query which can be prepared.
+    pub(super) fn prepare_plan(&self, query: &str) -> Result<Prepared<'_>, Failure> {
+        let plan = format!("EXPLAIN (FORMAT JSON) {query}");
+        self.prepare(query)?;
+        self.prepare_as(ffi::duckdb_statement_type_DUCKDB_STATEMENT_TYPE_EXPLAIN, &plan)
+    }
+
+    fn prepare_as(&self, kind: ffi::duckdb_statement_type, query: &str) -> Result<Prepared<'_>, Failure> {
         let query = c_text(query)?;
         let mut prepared = Prepared { statement: ptr::null_mut(), _connection: self };
         // SAFETY: the connection is open and the text ends with a NUL. What was extracted is destroyed once, and the statement
@@ -92,8 +103,7 @@ impl Connection {
             };
             ffi::duckdb_destroy_extracted(&mut extracted);
             outcome?;
-            let kind = ffi::duckdb_prepared_statement_type(prepared.statement);
-            if kind != ffi::duckdb_statement_type_DUCKDB_STATEMENT_TYPE_SELECT {
+            if ffi::duckdb_prepared_statement_type(prepared.statement) != kind {
                 return Err(runtime("refused: a statement that does more than read"));
             }
             if ffi::duckdb_nparams(prepared.statement) != 0 {

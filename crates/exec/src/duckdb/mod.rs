@@ -41,6 +41,8 @@ mod folder;
 #[cfg(feature = "duckdb")]
 mod functions;
 #[cfg(feature = "duckdb")]
+mod plan;
+#[cfg(feature = "duckdb")]
 mod runner;
 #[cfg(feature = "duckdb")]
 mod session;

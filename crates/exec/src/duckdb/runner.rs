@@ -1,12 +1,18 @@
 //! The executor of queries on a DuckDB database.
 
 use super::functions::FUNCTIONS;
+use super::plan;
 use super::session::{RunLimits, Session, Source};
 use crate::database::{Answer, DatabaseError, QueryLimits};
 use crate::{Executor, Fault, Outcome};
 use std::sync::Arc;
+use std::time::Instant;
 use xpr_lang::sql::{self, CheckError, GuardedQuery, Schema, guard};
 
+/// Rows of DuckDB's estimates that take as long as a step of SQLite's machine: DuckDB reads columns, and many rows at once.
+const ROWS_A_STEP: f64 = 10.0;
+/// Combinations of rows that are few enough to try all of them, so that the query need not be planned twice.
+const FEW_COMBINATIONS: f64 = 100_000.0;
 /// The bytes that cells take in a message in addition to those that are printed.
 const MESSAGE_BYTES_A_CELL: usize = 9;
 
@@ -14,6 +20,8 @@ const MESSAGE_BYTES_A_CELL: usize = 9;
 pub struct DuckDbRunner {
     session: Session,
     schema: Schema,
+    /// The estimated rows of each table; infinite for views of which nothing is known.
+    rows: Vec<f64>,
     limits: QueryLimits,
     is_checked: bool,
 }
@@ -21,12 +29,12 @@ pub struct DuckDbRunner {
 impl DuckDbRunner {
     pub(super) fn new(
         source: &Arc<Source>,
-        schema: Schema,
+        (schema, rows): (Schema, Vec<f64>),
         limits: QueryLimits,
         is_checked: bool,
     ) -> Result<Self, DatabaseError> {
         let session = Session::open(source, limits.memory)?;
-        Ok(DuckDbRunner { session, schema, limits, is_checked })
+        Ok(DuckDbRunner { session, schema, rows, limits, is_checked })
     }
 
     /// Checks a query as far as that is possible without running it. Returns whether its rows have an order.
@@ -46,11 +54,29 @@ impl DuckDbRunner {
         guard(program, &self.schema, &FUNCTIONS).map_err(|error| Fault::Runtime(error.to_string()))
     }
 
+    /// Refuses a query whose plan costs too much. Few rows need no plan.
+    fn check_cost(&mut self, query: &GuardedQuery) -> Result<(), Fault> {
+        let QueryLimits { steps, time, .. } = self.limits;
+        let rows = |table: &sql::TableId| self.rows.get(table.0 as usize).copied().unwrap_or(f64::INFINITY);
+        if steps == u64::MAX || query.tables.iter().map(rows).product::<f64>() <= FEW_COMBINATIONS {
+            return Ok(());
+        }
+        let plan = self.session.plan(&query.text, time)?;
+        match plan::cost(&plan) {
+            Some(cost) if cost > steps as f64 * ROWS_A_STEP => Err(Fault::Limit("cost")),
+            _ => Ok(()),
+        }
+    }
+
     fn run(&mut self, program: &str) -> Result<Outcome, Fault> {
         let ordered = self.check(program)?;
         let query = self.guarded(program)?;
+        self.session.make_ready()?;
+        let began = Instant::now();
+        self.check_cost(&query)?;
         let mut answer = Answer::new(self.limits);
         let QueryLimits { time, rows, output, .. } = self.limits;
+        let time = time.saturating_sub(began.elapsed());
         let limits = RunLimits { time, rows, output: output.saturating_mul(MESSAGE_BYTES_A_CELL) };
         self.session.run(&query.text, limits, &mut |row| answer.add(row.iter().copied().map(Ok)))?;
         Ok(answer.finish(ordered.unwrap_or(query.ordered)))

@@ -12,16 +12,21 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The argument by which the program knows that it is a child.
 pub(super) const CHILD: &str = "xpr-duckdb-child";
 /// How long after its limit a query is given up that the child should have stopped.
 const GRACE: Duration = Duration::from_millis(25);
+/// The signals of a process that aborts, and of one that the system kills.
+const ABORTED: i32 = 6;
+const KILLED: i32 = 9;
 /// How long opening a database may take.
 const OPENING_TIME: Duration = Duration::from_secs(20);
 
@@ -94,7 +99,8 @@ impl Source {
 
 /// A child process that can be asked.
 struct Process {
-    child: Child,
+    /// It is there until this is dropped.
+    child: Option<Child>,
     socket: UnixStream,
 }
 
@@ -114,7 +120,7 @@ impl Process {
         for variable in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
             command.envs(std::env::var_os(variable).map(|value| (variable, value)));
         }
-        Ok(Process { child: command.spawn()?, socket })
+        Ok(Process { child: Some(command.spawn()?), socket })
     }
 
     fn ask(&self, request: &Request) -> io::Result<()> {
@@ -129,11 +135,33 @@ impl Process {
     }
 }
 
+impl Process {
+    /// Returns the fault of a query whose child ended while it ran.
+    fn cause_of_end(mut self) -> Fault {
+        let began = Instant::now();
+        let mut status = None;
+        // It closes its end of the socket just before it ends. One that only closes the socket is killed.
+        while status.is_none() && began.elapsed() < GRACE {
+            thread::sleep(Duration::from_millis(1));
+            status = self.child.as_mut().and_then(|child| child.try_wait().ok()?);
+        }
+        match status.and_then(|status| status.signal()) {
+            // A program that cannot allocate what it needs aborts, or the system kills it.
+            None | Some(ABORTED | KILLED) => Fault::Limit("memory"),
+            Some(signal) => Fault::Runtime(format!(
+                "DuckDB's process crashed (signal {signal}); the file may be damaged, or made to crash its readers"
+            )),
+        }
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
         // It fails if the child has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = child.kill();
+        // A large process takes a while to end, for which a query that is over need not wait.
+        let _ = thread::Builder::new().spawn(move || child.wait());
     }
 }
 
@@ -193,6 +221,11 @@ impl Session {
         Ok(self.process.insert(process))
     }
 
+    /// Starts a child if there is none, so that the next query does not wait for that.
+    pub(super) fn make_ready(&mut self) -> Result<(), Fault> {
+        self.process().map(|_| ())
+    }
+
     fn process(&mut self) -> Result<&Process, Fault> {
         if self.process.is_none() {
             self.start().map_err(|error| Fault::Runtime(error.to_string()))?;
@@ -215,37 +248,74 @@ impl Session {
         };
         let process = self.process()?;
         let deadline = Instant::now() + limits.time + GRACE;
-        let mut outcome = process.ask(&request).map_err(|error| ended(&error));
+        let mut outcome = process.ask(&request).map_err(Silence::Socket);
         while outcome.is_ok() {
             outcome = match process.response(deadline) {
                 Ok(Response::Rows { columns, cells }) => match wire::rows(columns, &cells, each_row) {
-                    Some(outcome) => outcome,
-                    None => Err(Fault::Runtime("DuckDB's process sent cells that are none".to_owned())),
+                    Some(outcome) => outcome.map_err(Silence::Stopped),
+                    None => Err(unexpected()),
                 },
                 Ok(Response::End) => return Ok(()),
                 Ok(Response::Failed(failure)) => return Err(fault(failure)),
-                Ok(_) => Err(Fault::Runtime("DuckDB's process sent what was not asked for".to_owned())),
-                Err(error) => Err(ended(&error)),
+                Ok(_) => Err(unexpected()),
+                Err(error) => Err(Silence::Socket(error)),
             };
         }
-        // What it would send next is not the answer to the next query.
-        self.process = None;
-        outcome
+        outcome.map_err(|silence| self.end(silence))
     }
 
     /// Returns the names of the columns of a query, which does not run.
     pub(super) fn column_names(&mut self, text: &str, time: Duration) -> Result<Vec<String>, Fault> {
+        let request = Request::Columns { text: text.to_owned() };
+        self.ask_once(&request, time, |response| match response {
+            Response::Names(names) => Some(names),
+            _ => None,
+        })
+    }
+
+    /// Returns the plan of a query in JSON. The query does not run.
+    pub(super) fn plan(&mut self, text: &str, time: Duration) -> Result<String, Fault> {
+        let request = Request::Plan { text: text.to_owned(), time: time.as_millis() as u64 };
+        self.ask_once(&request, time, |response| match response {
+            Response::Plan(plan) => Some(plan),
+            _ => None,
+        })
+    }
+
+    /// Asks for something that is one response.
+    fn ask_once<T>(
+        &mut self,
+        request: &Request,
+        time: Duration,
+        expected: impl FnOnce(Response) -> Option<T>,
+    ) -> Result<T, Fault> {
         let process = self.process()?;
         let deadline = Instant::now() + time + GRACE;
-        let asked = process.ask(&Request::Columns { text: text.to_owned() });
-        let fault = match asked.and_then(|()| process.response(deadline)) {
-            Ok(Response::Names(names)) => return Ok(names),
+        let silence = match process.ask(request).and_then(|()| process.response(deadline)) {
             Ok(Response::Failed(failure)) => return Err(fault(failure)),
-            Ok(_) => Fault::Runtime("DuckDB's process sent what was not asked for".to_owned()),
-            Err(error) => ended(&error),
+            Ok(response) => match expected(response) {
+                Some(found) => return Ok(found),
+                None => unexpected(),
+            },
+            Err(error) => Silence::Socket(error),
         };
-        self.process = None;
-        Err(fault)
+        Err(self.end(silence))
+    }
+
+    /// Ends the child, because what it would send next is not the answer to the next query. Returns the fault of this one.
+    fn end(&mut self, silence: Silence) -> Fault {
+        let process = self.process.take();
+        let error = match silence {
+            Silence::Stopped(fault) => return fault,
+            Silence::Socket(error) => error,
+        };
+        match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::Limit("time"),
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                process.map_or(Fault::Limit("memory"), Process::cause_of_end)
+            }
+            _ => Fault::Runtime(format!("DuckDB's process: {error}")),
+        }
     }
 }
 
@@ -263,16 +333,16 @@ fn opened(process: &Process, opening: Opening, time: Duration) -> Result<(), Fai
     }
 }
 
-/// Returns the fault of a query whose child sends nothing more.
-fn ended(error: &io::Error) -> Fault {
-    match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::Limit("time"),
-        // It could not allocate what it needed and does not survive that.
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-            Fault::Limit("memory")
-        }
-        _ => Fault::Runtime(format!("DuckDB's process: {error}")),
-    }
+/// Why no more of an answer is read.
+enum Silence {
+    /// A limit of this side, or an error of the child.
+    Stopped(Fault),
+    /// The child sends nothing, or what is no message.
+    Socket(io::Error),
+}
+
+fn unexpected() -> Silence {
+    Silence::Stopped(Fault::Runtime("DuckDB's process sent what was not asked for".to_owned()))
 }
 
 fn fault(failure: Failure) -> Fault {

@@ -29,6 +29,12 @@ pub(super) enum Request {
     },
     /// Return the names of the columns of a query.
     Columns { text: String },
+    /// Return the plan of a query, in JSON.
+    Plan {
+        text: String,
+        /// As for a query.
+        time: u64,
+    },
 }
 
 /// How the child opens a database.
@@ -55,6 +61,8 @@ pub(super) enum Response {
     End,
     /// The names of columns.
     Names(Vec<String>),
+    /// The plan of a query.
+    Plan(String),
     /// It failed.
     Failed(Failure),
 }
@@ -190,6 +198,11 @@ impl Request {
                 bytes.push(2);
                 bytes.text(text);
             }
+            Request::Plan { text, time } => {
+                bytes.push(3);
+                bytes.text(text);
+                bytes.number(*time);
+            }
         }
         bytes
     }
@@ -211,6 +224,7 @@ impl Request {
                 output: rest.number()?,
             },
             2 => Request::Columns { text: rest.text()? },
+            3 => Request::Plan { text: rest.text()?, time: rest.number()? },
             _ => return None,
         };
         rest.end().map(|()| request)
@@ -231,6 +245,10 @@ impl Response {
             Response::Names(names) => {
                 bytes.push(3);
                 bytes.texts(names);
+            }
+            Response::Plan(plan) => {
+                bytes.push(5);
+                bytes.text(plan);
             }
             Response::Failed(Failure { kind, message }) => {
                 bytes.push(4);
@@ -257,6 +275,7 @@ impl Response {
                 let kind = *KINDS.get(rest.byte()? as usize)?;
                 Response::Failed(Failure { kind, message: rest.text()? })
             }
+            5 => Response::Plan(rest.text()?),
             _ => return None,
         };
         rest.end().map(|()| response)
@@ -332,6 +351,7 @@ mod tests {
             Just(Response::Ready),
             Just(Response::End),
             prop::collection::vec(".*", 0..4).prop_map(Response::Names),
+            ".*".prop_map(Response::Plan),
             (0..KINDS.len(), ".*")
                 .prop_map(|(kind, message)| { Response::Failed(Failure { kind: KINDS[kind], message }) }),
             (1_u32..5, prop::collection::vec(any::<u8>(), 0..40))
@@ -352,7 +372,8 @@ mod tests {
             for request in [
                 Request::Open(opening),
                 Request::Query { text: text.clone(), time: number, rows: number, output: 7 },
-                Request::Columns { text },
+                Request::Columns { text: text.clone() },
+                Request::Plan { text, time: number },
             ] {
                 prop_assert_eq!(Request::read(&request.to_bytes()), Some(request));
             }
