@@ -150,6 +150,8 @@ struct Session<'r> {
     new: Vec<Example>,
     /// The other questions whose right answer is known.
     known: Vec<Example>,
+    /// What is unusual about the questions of the project.
+    notes: Vec<String>,
 }
 
 impl<'r> Session<'r> {
@@ -180,6 +182,7 @@ impl<'r> Session<'r> {
         let is_known = |example: &Example| {
             !new_keys.contains(&question_key(&example.utterance)) && check_length(&example.utterance).is_ok()
         };
+        let notes = labeled.notes;
         let labeled = labeled.trained_on.into_iter().chain(labeled.evaluated_on).filter(is_known);
         let known = labeled.chain(old.into_iter().map(|(_, example)| example)).collect();
         let new = new.into_iter().map(|(_, example)| example).collect();
@@ -188,7 +191,7 @@ impl<'r> Session<'r> {
             setting.starts_with("train.steps") || setting.starts_with("learn.steps")
         };
         let has_steps = options.settings.iter().any(gives_steps);
-        Ok(Session { current, config, has_steps, labels: labels.len(), asked, new, known })
+        Ok(Session { current, config, has_steps, labels: labels.len(), asked, new, known, notes })
     }
 
     /// Trains the parsers of the comparison and then the new one. Returns the answers to new and to known questions.
@@ -197,6 +200,7 @@ impl<'r> Session<'r> {
         folder: &RunFolder,
         observer: &mut RecordedImprovement<'_>,
     ) -> Result<(PairedAnswers, PairedAnswers), ImproveError> {
+        self.notes.iter().for_each(|note| observer.note(note));
         let mut folds: Vec<Vec<Example>> = vec![vec![]; FOLDS];
         for example in &self.new {
             folds[fold_of(&example.utterance)].push(example.clone());
@@ -229,7 +233,8 @@ impl<'r> Session<'r> {
             true => self.config.clone(),
             false => for_labels(self.config.clone(), labels),
         };
-        let experiment = Experiment::load_asked(config, &self.asked, held_out, &mut |_, _, _| {})?;
+        let watch = &mut |_: &str, _, _| {};
+        let experiment = Experiment::load_next(config, &self.asked, held_out, self.current, watch)?;
         // Each question is in all parsers but one, and in the new one.
         if held_out.is_empty() {
             for left_out in experiment.left_out() {
@@ -265,17 +270,10 @@ fn fold_of(utterance: &str) -> usize {
 
 /// Reads the questions that a parser learned from; none if it is the one that training wrote.
 pub(crate) fn read_asked(folder: &RunFolder) -> Result<Vec<AskedQuestion>, RunError> {
-    if !folder.has(RunFile::Asked) {
-        return Ok(vec![]);
+    match folder.has(RunFile::Asked) {
+        true => folder.read_checked_json_lines(RunFile::Asked, None),
+        false => Ok(vec![]),
     }
-    let content = folder.read(RunFile::Asked)?;
-    let content = String::from_utf8_lossy(&content);
-    let line = |(index, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
-            folder.content_error(RunFile::Asked, format!("line {}: {error}; restore the file", index + 1))
-        })
-    };
-    content.lines().enumerate().map(line).collect()
 }
 
 fn learned(asked: &[AskedQuestion]) -> LearnedQuestions {

@@ -3,6 +3,7 @@
 //! ```text
 //! config.toml             every setting of the experiment
 //! data.json               fingerprints of the data the run is trained on
+//! questions.jsonl         a line for every labeled question: its fingerprints, and what it is for
 //! grammar.json            the rules and items the model was made for
 //! vocabulary.json         its words
 //! checkpoint.safetensors  weights, optimiser moments and step: what resuming needs
@@ -79,6 +80,8 @@ pub enum RunFile {
     Config,
     /// Fingerprints of the data the run is trained on.
     Data,
+    /// What each labeled question is for: a line with its fingerprints.
+    Questions,
     /// The rules and items the model was made for.
     Grammar,
     /// The words of the model.
@@ -117,9 +120,10 @@ pub enum RunFile {
 
 impl RunFile {
     /// All files of a run folder.
-    pub const ALL: [RunFile; 19] = [
+    pub const ALL: [RunFile; 20] = [
         RunFile::Config,
         RunFile::Data,
+        RunFile::Questions,
         RunFile::Grammar,
         RunFile::Vocabulary,
         RunFile::Checkpoint,
@@ -144,6 +148,7 @@ impl RunFile {
         match self {
             RunFile::Config => "config.toml",
             RunFile::Data => "data.json",
+            RunFile::Questions => "questions.jsonl",
             RunFile::Grammar => "grammar.json",
             RunFile::Vocabulary => "vocabulary.json",
             RunFile::Checkpoint => "checkpoint.safetensors",
@@ -399,6 +404,27 @@ impl RunFolder {
         manifest: Option<&Manifest>,
     ) -> Result<T, RunError> {
         self.parse_json(file, &self.read_checked(file, manifest)?)
+    }
+
+    /// Reads a file that [`RunFolder::write_json_lines`] wrote, and checks that it is the one its manifest lists.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is another one.
+    pub fn read_checked_json_lines<T: DeserializeOwned>(
+        &self,
+        file: RunFile,
+        manifest: Option<&Manifest>,
+    ) -> Result<Vec<T>, RunError> {
+        let content = self.read_checked(file, manifest)?;
+        let lines = content.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let value = |(index, line): (usize, &[u8])| {
+            serde_json::from_slice(line).map_err(|error| {
+                let message =
+                    format!("line {}: it is not what xpr wrote: {error}; restore the file", index + 1);
+                self.content_error(file, message)
+            })
+        };
+        lines.enumerate().map(value).collect()
     }
 
     fn parse_json<T: DeserializeOwned>(&self, file: RunFile, content: &[u8]) -> Result<T, RunError> {

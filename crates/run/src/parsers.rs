@@ -5,14 +5,17 @@
 //! RUN/parsers.json    which parser is the current one, and a record of every later parser
 //! RUN/parsers/1/      a later parser: a run folder of its own
 //! RUN/parsers/2/
+//! RUN/parsers/2.new   exists while parser 2 is made
 //! ```
 //!
 //! A parser is trained in its folder while another one serves. [`ParserList::add`] then replaces `parsers.json`, which is the only moment
 //! at which anything changes for others. A process that is killed earlier leaves a folder that no record names, and the next one removes it.
+//! A finished parser without a record that is not being made is never removed: its record was lost.
 
 use crate::folder::{RunError, RunFile, RunFolder};
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -93,20 +96,55 @@ impl ParserList {
     /// Reads the list of a run.
     ///
     /// # Errors
-    /// If the file cannot be read, is not such a file, or names a current parser that it has no record of.
+    /// If the file cannot be read, is not such a file, has records that cannot be right, or is gone although there are later parsers.
     pub fn read(run: &Path) -> Result<Self, RunError> {
         // It need not hold a run: this is asked before anything is opened.
         let folder = RunFolder::at(run);
-        if !folder.has(RunFile::Parsers) {
-            return Ok(ParserList::default());
+        if let Some(list) = ParserList::read_file(&folder)? {
+            return Ok(list);
         }
-        let list: ParserList = folder.read_json(RunFile::Parsers)?;
-        if list.current > 0 && !list.parsers.iter().any(|parser| parser.number == list.current) {
-            let message =
-                format!("it names parser {}, but has no record of it; restore the file", list.current);
-            return Err(folder.content_error(RunFile::Parsers, message));
+        match finished_later_parser(run) {
+            None => Ok(ParserList::default()),
+            // Another process may have added the first later parser between the two looks.
+            Some(number) => ParserList::read_file(&folder)?.ok_or_else(|| {
+                let message = format!(
+                    "it is missing, although the run has parser {number}; restore the file, or move {} elsewhere to \
+                     go on with the parser that training wrote",
+                    run.join(FOLDER).display()
+                );
+                folder.content_error(RunFile::Parsers, message)
+            }),
         }
-        Ok(list)
+    }
+
+    /// Reads the file, if it exists.
+    fn read_file(folder: &RunFolder) -> Result<Option<Self>, RunError> {
+        let file = RunFile::Parsers;
+        if !folder.has(file) {
+            return match fs::symlink_metadata(folder.path(file)) {
+                Ok(_) => Err(folder.content_error(file, "this is not a regular file; restore it")),
+                Err(_) => Ok(None),
+            };
+        }
+        let list: ParserList = folder.read_json(file)?;
+        match list.mistake() {
+            Some(mistake) => Err(folder.content_error(file, format!("{mistake}; restore the file"))),
+            None => Ok(Some(list)),
+        }
+    }
+
+    /// Returns what cannot be right: parsers are numbered 1, 2, 3 and so on, and each comes after one before it.
+    fn mistake(&self) -> Option<String> {
+        for (number, record) in (1..).zip(&self.parsers) {
+            if record.number != number {
+                return Some(format!("it has parser {} in the place of parser {number}", record.number));
+            }
+            if record.before >= number {
+                return Some(format!("its parser {number} comes after parser {}", record.before));
+            }
+        }
+        let is_known = self.current == 0 || self.record(self.current).is_some();
+        (!is_known).then(|| format!("it names parser {}, but has no record of it", self.current))
     }
 
     /// Returns the folder of a parser.
@@ -119,7 +157,7 @@ impl ParserList {
 
     /// Returns the number of the next parser.
     pub fn next_number(&self) -> usize {
-        1 + self.parsers.iter().map(|parser| parser.number).max().unwrap_or(0)
+        self.parsers.len() + 1
     }
 
     /// Returns the record of a parser, if it is not the one that training wrote.
@@ -130,15 +168,28 @@ impl ParserList {
     /// Creates the folder of the next parser, and removes what a killed process left in it.
     ///
     /// # Errors
-    /// If a file cannot be removed, or the folder cannot be created.
+    /// If the folder holds a finished parser whose record was lost, a file cannot be removed, or the folder cannot be created.
     pub fn create_next(&self, run: &RunFolder) -> Result<RunFolder, RunError> {
-        let folder = ParserList::folder(run.folder(), self.next_number());
-        match fs::remove_dir_all(&folder) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(RunError::File { path: folder, source })
-            }
-            _ => RunFolder::create(&folder),
+        let number = self.next_number();
+        let folder = ParserList::folder(run.folder(), number);
+        let mark = being_made(run.folder(), number);
+        if RunFolder::at(&folder).is_finished() && !mark.is_file() {
+            let message = format!(
+                "it has no record of the parser in {}; restore the file, or move that folder elsewhere",
+                folder.display()
+            );
+            return Err(run.content_error(RunFile::Parsers, message));
         }
+        match fs::remove_dir_all(&folder) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                return Err(RunError::File { path: folder, source });
+            }
+            _ => {}
+        }
+        let parsers = run.folder().join(FOLDER);
+        fs::create_dir_all(&parsers).map_err(|source| RunError::File { path: parsers, source })?;
+        xpr_data::write_file(&mark, b"").map_err(|source| RunError::File { path: mark, source })?;
+        RunFolder::create(&folder)
     }
 
     /// Adds the record of a parser, which becomes the current one if it is promoted. Its folder must be complete. The caller must hold the
@@ -151,8 +202,11 @@ impl ParserList {
         if record.promoted {
             list.current = record.number;
         }
+        let mark = being_made(run.folder(), record.number);
         list.parsers.push(record);
         run.write_json(RunFile::Parsers, &list)?;
+        // What is left of it does no harm beside a record.
+        let _ = fs::remove_file(mark);
         *self = list;
         Ok(())
     }
@@ -171,6 +225,21 @@ impl ParserList {
         *self = list;
         Ok(Some(before))
     }
+}
+
+/// Returns the file that exists while a parser is made.
+fn being_made(run: &Path, number: usize) -> PathBuf {
+    run.join(FOLDER).join(format!("{number}.new"))
+}
+
+/// Returns the number of a later parser that is finished, and neither being made nor left behind by a process that made it.
+fn finished_later_parser(run: &Path) -> Option<usize> {
+    let entries = fs::read_dir(run.join(FOLDER)).ok()?;
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<usize>().ok());
+    numbers
+        .filter(|&number| RunFolder::at(&ParserList::folder(run, number)).is_finished())
+        .filter(|&number| number > 0 && !being_made(run, number).is_file())
+        .min()
 }
 
 /// Returns the time of a record: the number of seconds since 1970.
@@ -225,13 +294,75 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = RunFolder::create(folder.path()).unwrap();
         let list = ParserList::default();
-        let killed = list.create_next(&run).unwrap();
-        killed.write(RunFile::Checkpoint, b"half").unwrap();
-        killed.write(RunFile::Config, b"").unwrap();
-        drop(killed);
-        let anew = list.create_next(&run).unwrap();
-        assert!(!anew.has(RunFile::Checkpoint) && !anew.has(RunFile::Config));
-        assert_eq!(ParserList::read(folder.path()).unwrap().current, 0);
+        for finished in [false, true] {
+            let killed = list.create_next(&run).unwrap();
+            killed.write(RunFile::Checkpoint, b"half").unwrap();
+            killed.write(RunFile::Config, b"").unwrap();
+            if finished {
+                killed.finish(&"right").unwrap();
+            }
+            drop(killed);
+            assert_eq!(ParserList::read(folder.path()).unwrap().current, 0);
+            let anew = list.create_next(&run).unwrap();
+            assert!(!anew.has(RunFile::Checkpoint) && !anew.has(RunFile::Config) && !anew.is_finished());
+        }
+    }
+
+    /// Issue 18: the number after that of a damaged record was 0, whose folder is the run, and the next parser removed it.
+    #[test]
+    fn records_that_cannot_be_right_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        for (current, parsers, expected) in [
+            (
+                0,
+                vec![record(usize::MAX, 0, true)],
+                "it has parser 18446744073709551615 in the place of parser 1",
+            ),
+            (usize::MAX, vec![record(usize::MAX, 0, true)], "in the place of parser 1"),
+            (1, vec![record(1, 0, true), record(1, 0, true)], "it has parser 1 in the place of parser 2"),
+            (1, vec![record(0, 0, true)], "it has parser 0 in the place of parser 1"),
+            (1, vec![record(1, 1, true)], "its parser 1 comes after parser 1"),
+            (1, vec![record(1, 7, true)], "its parser 1 comes after parser 7"),
+        ] {
+            run.write_json(RunFile::Parsers, &ParserList { current, parsers }).unwrap();
+            let error = ParserList::read(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(expected) && error.contains("parsers.json: "), "{error}");
+        }
+    }
+
+    /// Issue 18: a run whose list of parsers was lost answered with its first parser, and the next one removed the others.
+    #[test]
+    fn a_lost_list_of_parsers_is_noticed_and_no_parser_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        let mut list = ParserList::default();
+        let parser = list.create_next(&run).unwrap();
+        parser.write(RunFile::Config, b"").unwrap();
+        parser.finish(&"right").unwrap();
+        drop(parser);
+        list.add(&run, record(1, 0, true)).unwrap();
+        assert_eq!(ParserList::read(folder.path()).unwrap(), list);
+
+        let path = run.path(RunFile::Parsers);
+        fs::remove_file(&path).unwrap();
+        let error = ParserList::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("it is missing, although the run has parser 1; restore the file"), "{error}");
+        let error = ParserList::default().create_next(&run).unwrap_err().to_string();
+        assert!(error.contains("parsers.json: it has no record of the parser in "), "{error}");
+        assert!(RunFolder::open(&ParserList::folder(folder.path(), 1)).unwrap().is_finished());
+
+        fs::create_dir(&path).unwrap();
+        assert!(ParserList::read(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+        fs::remove_dir(&path).unwrap();
+        #[cfg(unix)]
+        {
+            assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            assert!(ParserList::read(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink("nowhere", &path).unwrap();
+            assert!(ParserList::read(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+        }
     }
 
     #[test]

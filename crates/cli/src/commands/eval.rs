@@ -2,7 +2,7 @@
 
 use super::train::write_evaluation;
 use super::training_progress::write_failed_labels;
-use super::{find_data, open_run, write_json};
+use super::{find_data, open_run, write_json, write_notes};
 use crate::arguments::EvalArguments;
 use crate::table;
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use xpr_data::write_output;
-use xpr_learn::experiment::{DatabaseRecord, ZeroShotEvaluation};
+use xpr_learn::experiment::{DatabaseRecord, RunEvaluation, ZeroShotEvaluation};
 use xpr_run::{Evaluation, Prediction};
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
@@ -22,11 +22,12 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     if let Some(beam) = arguments.beam {
         run.config.eval.beam = usize::from(beam);
     }
-    let (evaluation, failed) = match &arguments.test {
+    let RunEvaluation { evaluation, failed, notes } = match &arguments.test {
         Some(file) => run.evaluate_on(file)?,
         None if arguments.set.is_empty() => run.evaluate()?,
         None => run.evaluate_unrecorded()?,
     };
+    write_notes(notes);
     write_failed_labels(&failed);
     write_evaluation(out, &evaluation, arguments.output.json)
 }

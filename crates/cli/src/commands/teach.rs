@@ -26,12 +26,13 @@ pub(crate) fn run(arguments: &TeachArguments, out: &mut dyn Write) -> Result<()>
     let (folder, path) = (run.config.data.folder.clone(), labels_file(&run.config.data)?);
     let label = Example { utterance: arguments.question.clone(), program: arguments.program.clone() };
     let mut line = None;
-    let taught = run.teach(&label, || {
+    let mut taught = run.teach(&label, || {
         line = add_label(&path, &label.utterance, &label.program)?;
         let feedback =
             Feedback::now(&label.utterance, &label.program, Verdict::Taught, &arguments.trained.run);
         Ok(feedback.add_to(&folder)?)
     })?;
+    write_notes(std::mem::take(&mut taught.notes));
     match line {
         Some(line) => writeln!(out, "Added to {}, line {line}.", path.display())?,
         None => writeln!(out, "{} has this label already.", path.display())?,
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &TeachArguments, out: &mut dyn Write) -> Result<()>
 }
 
 fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64, run: &Path) -> Result<()> {
-    let Taught { is_learned, steps, compared, changed, number } = taught;
+    let Taught { is_learned, steps, compared, changed, number, .. } = taught;
     match is_learned {
         true => {
             writeln!(out, "The parser answers it as the label does, after {steps} steps ({seconds:.1} s).")?;

@@ -49,6 +49,16 @@ impl AskedExamples {
         examples
     }
 
+    /// Separates these questions from those to evaluate on. One about which people said something is learned and not evaluated, and one
+    /// about which nobody did is evaluated and not learned.
+    pub(super) fn separate_from(&mut self, evaluated: &mut Vec<Example>) {
+        let learned: HashSet<String> = self.learned().map(question_key).collect();
+        evaluated.retain(|example| !learned.contains(&question_key(&example.utterance)));
+        let evaluated: HashSet<String> =
+            evaluated.iter().map(|example| question_key(&example.utterance)).collect();
+        self.bare.retain(|utterance| !evaluated.contains(&question_key(utterance)));
+    }
+
     /// Returns whether a question of the project's own log is left out.
     pub(super) fn replaces(&self, utterance: &str) -> bool {
         !self.replaced.is_empty() && self.replaced.contains(&question_key(utterance))
@@ -59,6 +69,12 @@ impl AskedExamples {
         let labeled = self.labels.iter().map(|label| label.utterance.as_str());
         let rejected = self.rejected.iter().map(|(utterance, _)| utterance.as_str());
         labeled.chain(rejected).chain(self.bare.iter().map(String::as_str))
+    }
+
+    /// Returns the questions about which people said something that is learned.
+    pub(super) fn learned(&self) -> impl Iterator<Item = &str> {
+        let rejected = self.rejected.iter().map(|(utterance, _)| utterance.as_str());
+        self.labels.iter().map(|label| label.utterance.as_str()).chain(rejected)
     }
 
     /// Prepares the confirmed questions. One whose program fails, because the data changed since, is left out.

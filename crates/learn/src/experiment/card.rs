@@ -6,6 +6,7 @@ use super::load::Experiment;
 use std::fmt::{self, Write};
 use std::path::Path;
 use toml::{Table, Value};
+use xpr_data::Example;
 use xpr_parser::{Model, TrainableParser};
 use xpr_run::{Config, Dataset, Evaluation, HeldOut};
 
@@ -142,6 +143,43 @@ fn write_limits(text: &mut String, experiment: &Experiment, evaluation: &Evaluat
     writeln!(text, "- It always answers. Its probability says how sure it is, and it can be sure and wrong.")
 }
 
+const TAUGHT: &str = "\n## Taught since\n\n";
+
+/// Returns the card of a parser that was taught a label, from the card of the one before. It learns from `labels` questions.
+pub(super) fn taught_card(
+    card: &str,
+    lesson: &Example,
+    labels: usize,
+    evaluation: &Evaluation,
+    is_known: bool,
+) -> String {
+    let (mut text, taught) = card
+        .split_once(TAUGHT)
+        .map_or((card.to_owned(), ""), |(trained, taught)| (trained.to_owned(), taught));
+    text.push_str(TAUGHT);
+    text.push_str("What is above is about the parser before. Since then it has been taught:\n\n");
+    let lesson =
+        format!("- {}: `{}`", one_line(&lesson.utterance), one_line(&lesson.program).replace('`', "'"));
+    for line in taught.lines().filter(|line| line.starts_with("- ")).chain([lesson.as_str()]) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push_str(&format!("\nIt now learns from {labels} labeled questions. "));
+    let Evaluation { examples, accuracy, .. } = *evaluation;
+    text.push_str(&match (examples, is_known) {
+        (0, _) => "There are no other questions to test it on.\n".to_owned(),
+        (_, true) => format!(
+            "Of {examples} questions that it never learned, it answers {:.1} % right.\n",
+            100.0 * accuracy
+        ),
+        (_, false) => format!(
+            "Of {examples} questions, some of which it may have learned, it answers {:.1} % right.\n",
+            100.0 * accuracy
+        ),
+    });
+    text
+}
+
 /// Returns the settings that are not the defaults. Of a path, only the last part is shown: where somebody keeps their files is private.
 fn changed_settings(config: &Config) -> Vec<(String, String)> {
     let table = |config: &Config| Table::try_from(config).expect("settings that were recorded are TOML");
@@ -183,6 +221,32 @@ mod tests {
         assert_eq!(binomial_interval(0, 0), (0.0, 1.0));
         assert_eq!(binomial_interval(0, 5).0, 0.0);
         assert_eq!(binomial_interval(5, 5).1, 1.0);
+    }
+
+    /// Issue 18: the card of a taught parser had the labels and the accuracy of the one before, and nothing else.
+    #[test]
+    fn the_card_of_a_taught_parser_counts_its_lessons() {
+        let label = |utterance: &str| Example {
+            utterance: utterance.to_owned(),
+            program: "SELECT `a`\nFROM b".to_owned(),
+        };
+        let evaluation = |examples: usize| Evaluation { examples, accuracy: 0.25, ..Evaluation::default() };
+        let first = taught_card("# A parser\n", &label("one"), 26, &evaluation(4), true);
+        let second = taught_card(&first, &label("two"), 27, &evaluation(0), true);
+        assert!(
+            first.contains("\n- one: `SELECT 'a' FROM b`\n\nIt now learns from 26 labeled questions. "),
+            "{first}"
+        );
+        assert!(
+            first.ends_with("Of 4 questions that it never learned, it answers 25.0 % right.\n"),
+            "{first}"
+        );
+        assert!(
+            second.starts_with("# A parser\n\n## Taught since\n\n") && second.contains("\n- one: `"),
+            "{second}"
+        );
+        assert!(second.contains("\n- two: `") && !second.contains("26 labeled"), "{second}");
+        assert_eq!(second.matches("Taught since").count(), 1);
     }
 
     #[test]

@@ -38,9 +38,8 @@ impl DataRecord {
     /// Returns the record of the files that the settings name.
     fn of_files(config: &Config, examples: &Examples, vectors: &mut VectorFiles) -> Result<Self, DataError> {
         let pairs = |examples: &[Example]| fingerprint(examples.iter().flat_map(texts));
-        let train = examples.canonical.iter().chain(&examples.train);
         Ok(DataRecord {
-            examples: fingerprint(train.flat_map(texts)),
+            examples: training_examples(examples),
             unlabeled: fingerprint(examples.bare.iter().map(String::as_str)),
             test: pairs(&examples.test),
             vectors: vectors.fingerprint(&match &config.base {
@@ -122,6 +121,18 @@ impl DataRecord {
         }
     }
 
+    /// Returns whether the training examples are those that a folder was trained on. If it does not say which they were, they may be others.
+    ///
+    /// # Errors
+    /// If the record cannot be read.
+    pub(super) fn has_examples(folder: &RunFolder, examples: &Examples) -> Result<bool, RunError> {
+        if !folder.has(RunFile::Data) {
+            return Ok(false);
+        }
+        let recorded: DataRecord = folder.read_json(RunFile::Data)?;
+        Ok(recorded.examples == training_examples(examples))
+    }
+
     /// Records the data in a folder.
     ///
     /// # Errors
@@ -129,6 +140,10 @@ impl DataRecord {
     pub(super) fn write(&self, folder: &RunFolder) -> Result<(), RunError> {
         folder.write_json(RunFile::Data, self)
     }
+}
+
+fn training_examples(examples: &Examples) -> String {
+    fingerprint(examples.canonical.iter().chain(&examples.train).flat_map(texts))
 }
 
 fn texts(example: &Example) -> [&str; 2] {

@@ -5,6 +5,8 @@ use super::base::{Base, open_vocabulary};
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
 use super::packed_base;
+use super::question_uses::{QuestionUses, RunDivision};
+use super::trained::TrainedRun;
 use crate::inference::ConfidenceRecord;
 use crate::objectives::{self, Objective};
 use crate::reward::{Judge, RewardPolicy, Success};
@@ -40,6 +42,8 @@ pub struct Experiment {
     /// What labels ask of a program.
     by_labels: Success,
     data: DataRecord,
+    /// What each labeled question is for.
+    uses: QuestionUses,
     /// The folder of the ensemble, if it is not in the run's own.
     members: Option<PathBuf>,
     /// The ranks that train together, if there are several.
@@ -70,9 +74,35 @@ impl Experiment {
     /// # Errors
     /// If the settings or the data have an error.
     pub fn load_asked(
+        config: Config,
+        asked: &[AskedQuestion],
+        held_out: &[String],
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, ExperimentError> {
+        Experiment::load_divided(config, asked, held_out, None, watch)
+    }
+
+    /// Loads the data of an experiment as [`Experiment::load_asked`] does, for the next parser of a run. It holds out the questions that the
+    /// current parser of the run does, but for those about which people said something. If the settings divide the questions in another way
+    /// than those of the run, the settings decide.
+    ///
+    /// # Errors
+    /// If the settings or the data have an error.
+    pub fn load_next(
+        config: Config,
+        asked: &[AskedQuestion],
+        held_out: &[String],
+        current: &TrainedRun,
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, ExperimentError> {
+        Experiment::load_divided(config, asked, held_out, Some(current), watch)
+    }
+
+    fn load_divided(
         mut config: Config,
         asked: &[AskedQuestion],
         held_out: &[String],
+        current: Option<&TrainedRun>,
         watch: &mut LoadingWatch<'_>,
     ) -> Result<Self, ExperimentError> {
         if let Some(name) = &config.learn.objective {
@@ -88,8 +118,16 @@ impl Experiment {
         let data = DataRecord::new(&config, &examples);
         let mut words: Vec<String> = examples.questions().flat_map(tokenize).collect();
         let mut bare = examples.bare.clone();
-        let Division { labeled, mut unlabeled, evaluated } = Division::of_experiment(&config, examples)?;
-        let asked = AskedExamples::new(asked, held_out, &labeled);
+        let mut division = match current.filter(|current| config.data.divides_as(&current.config.data)) {
+            Some(current) => RunDivision::new(&current.folder, &config, examples)?.division,
+            None => Division::of_experiment(&config, examples)?,
+        };
+        let mut asked = AskedExamples::new(asked, held_out, &division.labeled);
+        if current.is_some() {
+            asked.separate_from(&mut division.evaluated);
+        }
+        let uses = QuestionUses::of(&division).with_learned(asked.learned());
+        let Division { labeled, mut unlabeled, evaluated } = division;
         words.extend(asked.questions().flat_map(tokenize));
         bare.retain(|utterance| !asked.replaces(utterance));
         unlabeled.retain(|example| !asked.replaces(&example.utterance));
@@ -168,6 +206,7 @@ impl Experiment {
             test,
             by_labels,
             data,
+            uses,
             members: None,
             ranks: None,
         };
@@ -275,6 +314,11 @@ impl Experiment {
     /// Returns the record of the data.
     pub(super) fn data(&self) -> &DataRecord {
         &self.data
+    }
+
+    /// Returns what each labeled question is for.
+    pub(super) fn uses(&self) -> &QuestionUses {
+        &self.uses
     }
 
     /// Returns whether a run was trained on the data of this experiment, as far as it recorded them.

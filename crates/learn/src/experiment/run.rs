@@ -30,14 +30,18 @@ impl Experiment {
         // A folder that has settings holds a run that can be resumed. Resuming needs the record of the data.
         if !resume {
             self.data().write(folder)?;
+            self.uses().write(folder)?;
             folder.write(RunFile::Config, recorded_config(folder, self.config()).to_toml()?.as_bytes())?;
         } else {
             if folder.has(RunFile::Grammar) {
                 let recorded = folder.read_json(RunFile::Grammar)?;
                 check_rules(folder, &recorded, self.task(), &self.config().data)?;
             }
-            if !self.data().check(folder)? {
-                observer.note(&without_data_record(folder));
+            match self.data().check(folder)? {
+                // An earlier version may have begun the run.
+                true if !folder.has(RunFile::Questions) => self.uses().write(folder)?,
+                true => {}
+                false => observer.note(&without_data_record(folder)),
             }
         }
         let observer = &mut RecordedProgress::new(folder, observer);

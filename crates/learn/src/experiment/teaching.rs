@@ -2,8 +2,10 @@
 //!
 //! The taught parser is written to a folder of its own, and becomes the current parser of the run when it is complete. The one before it is kept.
 
+use super::card::taught_card;
 use super::data_record::DataRecord;
 use super::error::ExperimentError;
+use super::question_uses::RunDivision;
 use super::record::{record_evaluation, recorded_config};
 use super::trained::TrainedRun;
 use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked, Scope, evaluate};
@@ -13,11 +15,12 @@ use crate::task::{LabeledExample, Task, TaskError, TestExample};
 use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::Trainer;
 use crate::training::checkpoint::write_model;
+use std::collections::HashSet;
 use xpr_data::Example;
 use xpr_parser::{Model, Parser, Question, TrainableParser};
 use xpr_run::{
     Config, EvalConfig, ParserList, ParserOrigin, ParserRecord, RunError, RunFile, RunFolder, TrainConfig,
-    seconds_since_1970,
+    question_key, seconds_since_1970,
 };
 
 /// The steps after which the parser is asked whether it has learned the label.
@@ -53,6 +56,8 @@ pub struct Taught {
     pub changed: Vec<ChangedAnswer>,
     /// The number of the taught parser.
     pub number: usize,
+    /// What is unusual about the test questions, but no error.
+    pub notes: Vec<String>,
 }
 
 impl TrainedRun {
@@ -74,7 +79,10 @@ impl TrainedRun {
         let TrainedRun { folder, config, task, model, confidence, channel, .. } = self;
         let lesson = read_label(&task, label)?;
         let mut examples = Examples::read(&config.data)?;
-        let known = KnownQuestions::read(&task, &config, &examples, channel.as_ref(), lesson)?;
+        let mut division = RunDivision::new(&folder, &config, examples.clone())?;
+        division.teach(&label.utterance);
+        let known =
+            KnownQuestions::read((&task, &config), &division, &examples.bare, channel.as_ref(), lesson)?;
         let right = |model: &Model, examples: &[TestExample]| -> Result<Vec<bool>, TaskError> {
             let parser = reranked(&task, model, &known.channel, &config.eval, confidence.as_ref());
             right_answers(&parser, &task, examples, &config.eval)
@@ -99,11 +107,12 @@ impl TrainedRun {
 
         let taught = parsers.create_next(&root)?;
         taught.write(RunFile::Config, recorded_config(&taught, &config).to_toml()?.as_bytes())?;
-        copy_files(&folder, &taught, label)?;
+        copy_files(&folder, &taught)?;
         examples.train.push(label.clone());
         if let Ok(data) = DataRecord::new(&config, &examples) {
             data.with_grammar(&task).write(&taught)?;
         }
+        division.uses.write(&taught)?;
         taught.write(RunFile::Model, &write_model(model.parameters()))?;
         taught.write_json(RunFile::NoisyChannel, &known.channel)?;
         let record =
@@ -115,7 +124,12 @@ impl TrainedRun {
             .map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
         let parser = reranked(&task, &model, &known.channel, &config.eval, record.as_ref());
         let parser = (&parser, estimator.as_ref());
-        record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |_| Ok(()))?;
+        let card = if folder.has(RunFile::Card) { folder.read(RunFile::Card)? } else { vec![] };
+        let card = String::from_utf8_lossy(&card);
+        record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |evaluation| {
+            let card = taught_card(&card, label, known.label_count(), evaluation, division.is_known);
+            taught.write(RunFile::Card, card.as_bytes())
+        })?;
 
         added()?;
         let (number, before) = (parsers.next_number(), parsers.current);
@@ -124,7 +138,7 @@ impl TrainedRun {
         let time = seconds_since_1970();
         let record = ParserRecord { number, time, origin, before, promoted: true, learned, comparison: None };
         parsers.add(&root, record)?;
-        Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, number })
+        Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, number, notes: division.notes })
     }
 }
 
@@ -136,41 +150,53 @@ struct KnownQuestions {
     asked: Vec<Question>,
     /// The test examples.
     test: Vec<TestExample>,
-    /// The labels and then the test examples whose programs run.
+    /// The labels and then the test examples whose programs run, without the lesson, and whether the parser never learned each.
     judged: Vec<TestExample>,
-    /// The number of test examples among these.
-    judged_tests: usize,
+    is_held_out: Vec<bool>,
     /// The noisy channel of the labels.
     channel: NoisyChannel,
 }
 
 impl KnownQuestions {
     fn read(
-        task: &Task,
-        config: &Config,
-        examples: &Examples,
+        (task, config): (&Task, &Config),
+        division: &RunDivision,
+        bare: &[String],
         channel: Option<&NoisyChannel>,
         lesson: LabeledExample,
     ) -> Result<Self, TaskError> {
-        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(config, examples.clone())?;
-        let (mut labels, _) = task.label(&labeled, &|| {})?;
+        let Division { labeled, unlabeled, evaluated } = &division.division;
+        let (mut labels, _) = task.label(labeled, &|| {})?;
         // The channel of a base knows more than the labels of one database say.
         let channel = channel.filter(|_| config.base.is_given()).map(|channel| {
             let mut learner = ChannelLearner::from_channel(channel);
             learner.label(task, std::slice::from_ref(&lesson));
             learner.learn()
         });
+        let lesson_key = question_key(&lesson.utterance);
         labels.push(lesson);
-        let test = task.test(&evaluated, &|| {})?;
-        let executes = |example: &&TestExample| example.outcome.executes();
-        let judged_tests = test.iter().filter(executes).count();
-        let known = task.test(&labeled, &|| {})?;
-        let judged = known.iter().chain(&test).filter(executes).cloned().collect();
-        let unlabeled = unlabeled.iter().map(|example| &example.utterance).chain(&examples.bare);
+        let test = task.test(evaluated, &|| {})?;
+        let known = task.test(labeled, &|| {})?;
+        let learned: HashSet<String> = labeled.iter().map(|label| question_key(&label.utterance)).collect();
+        let is_judged = |example: &&TestExample| {
+            example.outcome.executes() && question_key(&example.utterance) != lesson_key
+        };
+        let judged: Vec<TestExample> = known.iter().chain(&test).filter(is_judged).cloned().collect();
+        let never_learned =
+            |example: &TestExample| division.is_known && !learned.contains(&question_key(&example.utterance));
+        let is_held_out = judged.iter().map(never_learned).collect();
+        let unlabeled = unlabeled.iter().map(|example| &example.utterance).chain(bare);
         let asked: Vec<Question> = unlabeled.map(|utterance| task.question(utterance)).collect();
         let all = asked.iter().chain(labels.iter().map(|example| &example.question));
         let channel = channel.unwrap_or_else(|| NoisyChannel::learn(task, &labels, all));
-        Ok(KnownQuestions { labels, asked, test, judged, judged_tests, channel })
+        Ok(KnownQuestions { labels, asked, test, judged, is_held_out, channel })
+    }
+
+    /// Returns the number of labeled questions, among which the lesson counts once.
+    fn label_count(&self) -> usize {
+        let keys: Vec<String> = self.labels.iter().map(|label| question_key(&label.utterance)).collect();
+        let lesson = keys.last();
+        keys.iter().filter(|key| Some(*key) != lesson).count() + lesson.iter().len()
     }
 
     /// Returns the examples of a batch: the labels, with the lesson once for every [`REPLAYED`] of them.
@@ -186,7 +212,7 @@ impl KnownQuestions {
         let answer = |index: usize| ChangedAnswer {
             utterance: self.judged[index].utterance.clone(),
             is_right: after[index],
-            is_held_out: index >= self.judged.len() - self.judged_tests,
+            is_held_out: self.is_held_out[index],
         };
         changed.map(answer).collect()
     }
@@ -247,8 +273,8 @@ fn right_answers(
     Ok(predictions.iter().map(|prediction| prediction.correct).collect())
 }
 
-/// Copies what teaching does not change, and adds the label to the model card.
-fn copy_files(from: &RunFolder, to: &RunFolder, label: &Example) -> Result<(), RunError> {
+/// Copies what teaching does not change.
+fn copy_files(from: &RunFolder, to: &RunFolder) -> Result<(), RunError> {
     for file in [
         RunFile::Data,
         RunFile::Grammar,
@@ -261,12 +287,5 @@ fn copy_files(from: &RunFolder, to: &RunFolder, label: &Example) -> Result<(), R
             to.write(file, &from.read(file)?)?;
         }
     }
-    let card = if from.has(RunFile::Card) { from.read(RunFile::Card)? } else { vec![] };
-    let mut card = String::from_utf8_lossy(&card).into_owned();
-    const HEADING: &str = "\n## Taught since\n\n";
-    if !card.contains(HEADING) {
-        card.push_str(HEADING);
-    }
-    card.push_str(&format!("- {}: `{}`\n", label.utterance, label.program));
-    to.write(RunFile::Card, card.as_bytes())
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! A finished run, opened to ask it questions.
 
 use super::error::ExperimentError;
+use super::question_uses::RunDivision;
 use super::record::{check_rules, record_evaluation};
 use crate::inference::{
     AnswerChooser, ConfidenceEstimator, ConfidenceRecord, Reranked, evaluate, evaluate_with_confidence,
@@ -147,29 +148,27 @@ impl TrainedRun {
         Ok(evaluation)
     }
 
-    /// Evaluates the run on the labeled questions of a file, and records nothing. Returns the evaluation, and the labeled programs that
-    /// fail.
+    /// Evaluates the run on the labeled questions of a file, and records nothing.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn evaluate_on(&self, file: &Path) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
+    pub fn evaluate_on(&self, file: &Path) -> Result<RunEvaluation, ExperimentError> {
         let TrainedRun { config, task, .. } = self;
         let pairs = labeled::read_for_database(file, config.data.short_name())?.into_iter();
         let examples: Vec<Example> =
             pairs.map(|pair| Example { utterance: pair.utterance, program: pair.program }).collect();
         let test = task.test(&examples, &|| {})?;
-        let evaluation = self.evaluate_examples(&test)?;
-        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+        Ok(RunEvaluation::new(self.evaluate_examples(&test)?, &test, vec![]))
     }
 
-    /// Evaluates the run on its test examples, and records nothing. Returns the evaluation, and the labeled programs that fail.
+    /// Evaluates the run on its test examples, and records nothing.
     ///
     /// # Errors
     /// If the examples cannot be read.
-    pub fn evaluate_unrecorded(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
-        let test = self.test_examples()?;
-        let evaluation = self.evaluate_examples(&test)?;
-        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+    pub fn evaluate_unrecorded(&self) -> Result<RunEvaluation, ExperimentError> {
+        let RunDivision { division, notes, .. } = self.division()?;
+        let test = self.task.test(&division.evaluated, &|| {})?;
+        Ok(RunEvaluation::new(self.evaluate_examples(&test)?, &test, notes))
     }
 
     /// Returns the questions of the project that have a program: by their use.
@@ -177,9 +176,14 @@ impl TrainedRun {
     /// # Errors
     /// If the examples cannot be read.
     pub fn labeled_questions(&self) -> Result<LabeledQuestions, ExperimentError> {
-        let examples = Examples::read(&self.config.data)?;
-        let Division { labeled, unlabeled, evaluated } = Division::of_experiment(&self.config, examples)?;
-        Ok(LabeledQuestions { trained_on: labeled, hidden: unlabeled, evaluated_on: evaluated })
+        let RunDivision { division, notes, .. } = self.division()?;
+        let Division { labeled, unlabeled, evaluated } = division;
+        Ok(LabeledQuestions { trained_on: labeled, hidden: unlabeled, evaluated_on: evaluated, notes })
+    }
+
+    /// Returns the examples by their use when the parser was trained, however the files changed since.
+    fn division(&self) -> Result<RunDivision, ExperimentError> {
+        RunDivision::new(&self.folder, &self.config, Examples::read(&self.config.data)?)
     }
 
     /// Returns whether the parser answers each of some questions right; nothing for one whose labeled program fails.
@@ -193,25 +197,40 @@ impl TrainedRun {
         Ok(test.iter().map(|example| example.outcome.executes().then(|| right.next()).flatten()).collect())
     }
 
-    fn test_examples(&self) -> Result<Vec<TestExample>, ExperimentError> {
-        let TrainedRun { config, task, .. } = self;
-        let examples = Examples::read(&config.data)?;
-        let division = Division::of_experiment(config, examples)?;
-        Ok(task.test(&division.evaluated, &|| {})?)
-    }
-
-    /// Evaluates the run on its test examples, and records predictions and evaluation. Returns the evaluation, and the labeled programs
-    /// that fail.
+    /// Evaluates the run on its test examples, and records predictions and evaluation. If the parser may have learned some of them, nothing is
+    /// recorded.
     ///
     /// # Errors
     /// If the examples cannot be read, or a file cannot be written.
-    pub fn evaluate(&self) -> Result<(Evaluation, Vec<FailedLabel>), ExperimentError> {
+    pub fn evaluate(&self) -> Result<RunEvaluation, ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
-        let test = self.test_examples()?;
+        let RunDivision { division, is_known, mut notes, .. } = self.division()?;
+        let test = task.test(&division.evaluated, &|| {})?;
+        if !is_known {
+            notes.push("this evaluation is not recorded in the run".to_owned());
+            return Ok(RunEvaluation::new(self.evaluate_examples(&test)?, &test, notes));
+        }
         let (parser, estimator) = (self.parser(), self.estimator());
         let parser = (&parser, estimator.as_ref());
         let evaluation = record_evaluation(folder, parser, (task, &test), &config.eval, |_| Ok(()))?;
-        Ok((evaluation, test.iter().filter_map(TestExample::failure).collect()))
+        Ok(RunEvaluation::new(evaluation, &test, notes))
+    }
+}
+
+/// How often a run is right.
+#[derive(Clone, Debug)]
+pub struct RunEvaluation {
+    /// The figures.
+    pub evaluation: Evaluation,
+    /// The labeled programs that fail.
+    pub failed: Vec<FailedLabel>,
+    /// What is unusual about the test questions, but no error.
+    pub notes: Vec<String>,
+}
+
+impl RunEvaluation {
+    fn new(evaluation: Evaluation, test: &[TestExample], notes: Vec<String>) -> Self {
+        RunEvaluation { evaluation, failed: test.iter().filter_map(TestExample::failure).collect(), notes }
     }
 }
 
@@ -224,6 +243,8 @@ pub struct LabeledQuestions {
     pub hidden: Vec<Example>,
     /// Those that it is evaluated on.
     pub evaluated_on: Vec<Example>,
+    /// What is unusual about them, but no error.
+    pub notes: Vec<String>,
 }
 
 /// Reads a file that not every run has.

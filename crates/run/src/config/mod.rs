@@ -152,6 +152,15 @@ impl HeldOut {
 }
 
 impl DataConfig {
+    /// Returns whether these settings divide the examples of a dataset as others do.
+    pub fn divides_as(&self, other: &DataConfig) -> bool {
+        let parts = |config: &DataConfig| {
+            let DataConfig { split, label_count, canonical, held_out, held_out_from, fold, .. } = *config;
+            (split, label_count, canonical, held_out, held_out_from, fold)
+        };
+        self.fraction == other.fraction && parts(self) == parts(other)
+    }
+
     /// Returns the setting that names the data: the domain or the database.
     pub fn name(&self) -> &str {
         match self.dataset {
