@@ -154,6 +154,47 @@ fn data_that_changed_since_training_are_noticed() {
     assert!(stderr(&succeed(&mut resume())).contains("has no data.json"));
 }
 
+/// Issue 18: a sweep showed the results of cells that were trained with other settings, and resumed such cells.
+#[test]
+fn cells_with_other_settings_or_data_are_not_those_of_a_sweep() {
+    let calendar = SmallCalendar::new();
+    let small = "[model]\nhidden = 32\nheads = 4\nfeed_forward = 32\nword = 16\naction = 16\nplace = 8\n[train]\nsteps = ";
+    let write = |steps: u32| fs::write(calendar.path("a.toml"), format!("{small}{steps}\n")).unwrap();
+    fs::write(calendar.path("sweep.toml"), "[[part]]\nexperiment = \"a.toml\"\n").unwrap();
+    let sweep = |data: &str, more: &[&str]| {
+        let [file, out, data] = ["sweep.toml", "sweep", data].map(|name| calendar.argument(name));
+        let mut sweep = command(&["sweep", &file, "--out", &out, "--data", &data]);
+        sweep.args(more);
+        sweep
+    };
+    let status = || String::from_utf8(succeed(&mut sweep("data", &["--status"])).stdout).unwrap();
+    write(2);
+    let table = succeed(&mut sweep("data", &[])).stdout;
+    let evaluation = calendar.read("sweep/a", "evaluation.json");
+    write(3);
+    let other = "a was trained with other settings than are asked for: train.steps is 2 in it, not 3";
+    for is_finished in [true, false] {
+        for more in [&[][..], &["--shard", "0/2"], &["--k8s"], &["--slurm"]] {
+            assert_refused(&mut sweep("data", more), other);
+        }
+        assert!(status().starts_with("1 cells: 1 with other settings\n"), "{}", status());
+        if is_finished {
+            fs::remove_file(calendar.path("sweep/a/evaluation.json")).unwrap();
+        }
+    }
+    write(2);
+    assert_eq!(succeed(&mut sweep("data", &[])).stdout, table);
+    assert_eq!(calendar.read("sweep/a", "evaluation.json"), evaluation);
+
+    // A folder that was moved has the same data, and another folder has others.
+    fs::rename(calendar.path("data"), calendar.path("moved")).unwrap();
+    assert_eq!(succeed(&mut sweep("moved", &[])).stdout, table);
+    let file = calendar.path("moved/splits/calendar_split0.tsv");
+    let corrected = fs::read_to_string(&file).unwrap().replacen("start_time", "end_time", 1);
+    fs::write(&file, corrected).unwrap();
+    assert_refused(&mut sweep("moved", &[]), "trained on other data: the training examples");
+}
+
 #[test]
 fn a_second_trainer_cannot_begin_in_the_folder_of_the_first() {
     let calendar = SmallCalendar::new();

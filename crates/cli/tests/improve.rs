@@ -249,17 +249,7 @@ fn a_watched_run_improves_when_enough_questions_are_confirmed() {
 #[test]
 fn clicks_are_simulated_tabulated_and_drawn() {
     let served = Served::new();
-    let pairs = [
-        ("how many artists are there", "SELECT count(*) FROM artist"),
-        ("show the titles of all albums", "SELECT title FROM album"),
-        ("what is the highest price of an album", "SELECT max(price) FROM album"),
-        ("which artist was born in 1929", "SELECT name FROM artist WHERE born = 1929"),
-    ];
-    let lines: String = pairs.iter().map(|(question, sql)| format!("{question}\t{sql}\n")).collect();
-    fs::write(served.folder.path().join("pairs.tsv"), lines).unwrap();
-    let experiment = "[data]\ndataset = \"database\"\ndatabase = \"sqlite:music.db\"\nlabeled = \"pairs.tsv\"\ntest = \"pairs.tsv\"\n\
-        label_count = 0\n[base]\nfolder = \"built-in\"\n[train]\nsteps = 2\nwarmup = 1\n";
-    fs::write(served.folder.path().join("clicks.toml"), experiment).unwrap();
+    write_clicks(&served);
     let simulate = ["simulate", "clicks.toml", "--clicks", "1,3", "--seeds", "1"];
     let series = ["--series", "labels,random", "--out", "clicks", "--svg", "clicks.svg", "--json"];
     let report = printed(&served.xpr(&[&simulate[..], &series].concat()));
@@ -273,4 +263,71 @@ fn clicks_are_simulated_tabulated_and_drawn() {
     assert!(picture.starts_with("<svg") && picture.contains("random order"), "{picture}");
     assert_eq!(picture.matches("<circle").count(), 6);
     assert_eq!(picture.matches("<path class=\"line").count(), 2);
+}
+
+/// Writes an experiment whose labels are to be clicked on.
+fn write_clicks(served: &Served) {
+    let pairs = [
+        ("how many artists are there", "SELECT count(*) FROM artist"),
+        ("show the titles of all albums", "SELECT title FROM album"),
+        ("what is the highest price of an album", "SELECT max(price) FROM album"),
+        ("which artist was born in 1929", "SELECT name FROM artist WHERE born = 1929"),
+    ];
+    let lines: String = pairs.iter().map(|(question, sql)| format!("{question}\t{sql}\n")).collect();
+    fs::write(served.folder.path().join("pairs.tsv"), lines).unwrap();
+    let experiment = "[data]\ndataset = \"database\"\ndatabase = \"sqlite:music.db\"\nlabeled = \"pairs.tsv\"\ntest = \"pairs.tsv\"\n\
+        label_count = 0\n[base]\nfolder = \"built-in\"\n[train]\nsteps = 2\nwarmup = 1\n";
+    fs::write(served.folder.path().join("clicks.toml"), experiment).unwrap();
+}
+
+/// Issue 18: a simulation took parsers with other settings or data for its own, and a second one in the same folder removed what the first was training.
+#[test]
+fn a_simulation_uses_its_own_parsers_only() {
+    let served = Served::new();
+    write_clicks(&served);
+    let simulate = |more: &[&str]| {
+        let simulate = ["simulate", "clicks.toml", "--seeds", "1", "--series", "random", "--out", "clicks"];
+        served.xpr(&[&simulate[..], more].concat())
+    };
+    let clicks = ["--clicks", "1,2"];
+    // What was never a parser is not removed.
+    let first = served.folder.path().join("clicks/seed-0/first");
+    fs::create_dir_all(&first).unwrap();
+    fs::write(first.join("notes.txt"), "of a person").unwrap();
+    let table = printed(&simulate(&clicks));
+    assert_eq!(fs::read_to_string(first.join("notes.txt")).unwrap(), "of a person");
+    assert_eq!(printed(&simulate(&clicks)), table);
+    assert_eq!(printed(&simulate(&["--clicks", "1"])).lines().count() + 1, table.lines().count());
+
+    // A killed one is resumed.
+    let second = served.folder.path().join("clicks/seed-0/answers-random-2");
+    fs::remove_file(second.join("evaluation.json")).unwrap();
+    assert_eq!(printed(&simulate(&clicks)), table);
+
+    let refused = |more: &[&str], expected: &str| {
+        let before = fs::read(second.join("evaluation.json")).unwrap();
+        let output = simulate(&[&clicks, more].concat());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
+        assert_eq!(fs::read(second.join("evaluation.json")).unwrap(), before);
+    };
+    refused(&["--shown", "2"], "clicks holds a simulation with other settings; name another folder");
+    refused(
+        &["--set", "train.warmup=2"],
+        "other settings than are asked for: train.warmup is 1 in it, not 2",
+    );
+    let run = xpr_run::RunFolder::open(&first).unwrap();
+    let lock =
+        xpr_run::RunFolder::open_or_create(&served.folder.path().join("clicks")).unwrap().lock().unwrap();
+    refused(&[], "clicks is in use");
+    drop(lock);
+    fs::remove_file(first.join("evaluation.json")).unwrap();
+    let lock = run.lock().unwrap();
+    refused(&[], "first is in use");
+    drop(lock);
+    assert_eq!(printed(&simulate(&clicks)), table);
+    let pairs = served.folder.path().join("pairs.tsv");
+    let changed = fs::read_to_string(&pairs).unwrap().replace("1929", "1933");
+    fs::write(&pairs, changed).unwrap();
+    refused(&[], "trained on other data: the training examples");
 }

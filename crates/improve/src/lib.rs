@@ -26,6 +26,7 @@ mod error;
 mod improvement;
 mod progress;
 mod simulation;
+mod simulation_record;
 mod simulation_summary;
 
 pub use answers::{ShownAnswers, programs_of_answers, shown_answers};

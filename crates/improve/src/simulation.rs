@@ -11,11 +11,12 @@
 use crate::answers::{ShownAnswers, programs_of_answers, shown_answers};
 use crate::error::ImproveError;
 use crate::improvement::{for_labels, read_asked};
+use crate::simulation_record::SimulationRecord;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use xpr_data::Example;
-use xpr_learn::experiment::{LabeledQuestions, Observer};
+use xpr_learn::experiment::{DataComparison, LabeledQuestions, Observer, check_settings};
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_random::Random;
 use xpr_run::{AskedQuestion, Config, Evaluation, RunFile, RunFolder, Said};
@@ -47,7 +48,7 @@ pub enum ClickOrder {
 pub struct SimulationSettings {
     /// The experiment. Its labels are what the first parser knows, and its other training questions are asked.
     pub config: Config,
-    /// The folder of the parsers. Those that it has already are not trained again.
+    /// The folder of the parsers. Those that it has already are not trained again, but must have been trained with the same settings and data.
     pub folder: PathBuf,
     /// The number of seeds, from 0.
     pub seeds: u64,
@@ -98,9 +99,12 @@ pub fn simulate(
     observer: &mut dyn Observer,
     finished: &mut dyn FnMut(&SimulatedParser),
 ) -> Result<Simulation, ImproveError> {
+    // Held until the end: two simulations in one folder would train the same parsers.
+    let _lock = RunFolder::open_or_create(&settings.folder)?.lock()?;
+    SimulationRecord::of(settings).agree(&settings.folder)?;
     let mut parsers = Vec::new();
     for seed in 0..settings.seeds {
-        let person = Person::new(settings, seed, observer)?;
+        let mut person = Person::new(settings, seed, observer)?;
         let first = person.record(None, 0, &person.first.folder, &[])?;
         finished(&first);
         parsers.push(first);
@@ -128,6 +132,7 @@ struct Person<'s> {
     labels: usize,
     /// The questions that are asked, in random order, with their programs.
     questions: Vec<Example>,
+    data: DataComparison,
 }
 
 impl<'s> Person<'s> {
@@ -139,7 +144,8 @@ impl<'s> Person<'s> {
         let mut config = settings.config.clone();
         config.train.seed = seed;
         let folder = settings.folder.join(format!("seed-{seed}")).join("first");
-        train(&config, &[], &folder, observer)?;
+        let mut data = DataComparison::default();
+        train(&config, &[], &folder, &mut data, observer)?;
         let first = TrainedRun::open(&folder)?;
         let LabeledQuestions { trained_on, hidden, .. } = first.labeled_questions()?;
         // Questions that nobody can answer are not asked.
@@ -161,12 +167,12 @@ impl<'s> Person<'s> {
         if questions.len() < clicks {
             return Err(ImproveError::TooFewQuestions { questions: questions.len(), clicks });
         }
-        Ok(Person { settings, config, seed, first, labels: trained_on.len(), questions })
+        Ok(Person { settings, config, seed, first, labels: trained_on.len(), questions, data })
     }
 
     /// Clicks until there are `clicks` in `asked`, and trains a parser on all of them. Returns its folder.
     fn click(
-        &self,
+        &mut self,
         (source, order): (ClickSource, ClickOrder),
         clicks: usize,
         asked: &mut Vec<AskedQuestion>,
@@ -178,8 +184,13 @@ impl<'s> Person<'s> {
         if let Ok(trained) = RunFolder::open(&place)
             && trained.is_finished()
         {
-            *asked = read_asked(&trained)?;
-            return Ok(trained);
+            let recorded = read_asked(&trained)?;
+            let is_asked_before = recorded.iter().zip(&*asked).all(|(then, now)| then.key() == now.key());
+            if recorded.len() != clicks || !is_asked_before {
+                return Err(ImproveError::OtherSimulation(place));
+            }
+            *asked = recorded;
+            return train(&self.config_for(asked), asked, &place, &mut self.data, observer);
         }
         let current = TrainedRun::open(before.folder())?;
         let known: HashSet<String> = asked.iter().map(AskedQuestion::key).collect();
@@ -194,9 +205,13 @@ impl<'s> Person<'s> {
             ClickSource::Answers => asked.extend(self.pick(&current, &left, order, count)?),
         }
         programs_of_answers(&current, asked)?;
+        train(&self.config_for(asked), asked, &place, &mut self.data, observer)
+    }
+
+    /// Returns the settings of a parser that learns from clicks.
+    fn config_for(&self, asked: &[AskedQuestion]) -> Config {
         let confirmed = asked.iter().filter(|asked| asked.said.confirmed().is_some()).count();
-        let config = for_labels(self.config.clone(), self.labels + confirmed);
-        train(&config, asked, &place, observer)
+        for_labels(self.config.clone(), self.labels + confirmed)
     }
 
     /// Shows answers to the questions that come first, and returns what the person says.
@@ -268,27 +283,36 @@ impl<'s> Person<'s> {
 /// The stream of random numbers that decides the order of the questions.
 const ORDER: u64 = 19;
 
-/// Trains a parser in a folder, unless it is there.
+/// Trains a parser in a folder, or goes on where a process was killed. A parser that is there already is only compared with what is asked for.
 fn train(
     config: &Config,
     asked: &[AskedQuestion],
     folder: &Path,
+    data: &mut DataComparison,
     observer: &mut dyn Observer,
 ) -> Result<RunFolder, ImproveError> {
-    if let Ok(run) = RunFolder::open(folder)
-        && run.is_finished()
-    {
-        return Ok(run);
+    let is_begun = match RunFolder::open(folder) {
+        Ok(run) => {
+            check_settings(&run, config, asked)?;
+            data.check(&run, config)?;
+            if run.is_finished() {
+                return Ok(run);
+            }
+            true
+        }
+        Err(_) => false,
+    };
+    let run = match is_begun {
+        true => RunFolder::open_locked(folder)?,
+        false => RunFolder::create(folder)?,
+    };
+    if !is_begun {
+        run.write_json_lines(RunFile::Asked, asked)?;
+    } else if read_asked(&run)? != asked {
+        return Err(ImproveError::OtherSimulation(folder.to_owned()));
     }
-    // What a killed process left was trained on the same clicks, but it is quicker to train it again than to prove that.
-    if folder.exists() {
-        std::fs::remove_dir_all(folder)
-            .map_err(|source| xpr_run::RunError::File { path: folder.to_owned(), source })?;
-    }
-    let run = RunFolder::create(folder)?;
-    run.write_json_lines(RunFile::Asked, asked)?;
     let experiment = Experiment::load_asked(config.clone(), asked, &[], &mut |_, _, _| {})?;
-    experiment.run(&run, false, observer)?;
+    experiment.run(&run, is_begun, observer)?;
     Ok(run)
 }
 

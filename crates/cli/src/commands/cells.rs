@@ -5,7 +5,6 @@
 //! checkpoint. Cells are claimed ([`Claims`]), so any number of processes, also of other machines, can train the cells of one folder.
 
 use super::cell_display::{CellDisplay, RunningCell};
-use super::{find_data, find_embeddings};
 use crate::arguments::CellArguments;
 use crate::stop;
 use anyhow::{Context, Result, bail};
@@ -16,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use xpr_learn::experiment::DataComparison;
 use xpr_learn::experiment::sweep::{Cell, CellProgress};
-use xpr_run::{CellCost, CellState, Claim, ClaimEnd, Claims, Config, RunFile, RunFolder, SweepPart};
+use xpr_learn::experiment::{DataComparison, check_settings};
+use xpr_run::{CellCost, CellState, Claim, ClaimEnd, Claims, Config, RunFolder, SweepPart};
 
 /// The time between checks whether a cell has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -238,22 +237,16 @@ impl<'c> CellTraining<'c, '_> {
     }
 }
 
-/// Fails if the data of a cell changed since its training began. The result would not belong to the data.
-pub(super) fn check_data<'c>(
-    cells: impl IntoIterator<Item = &'c Cell>,
+/// Fails if a cell was begun with other settings or data than are asked for. Its result would not belong to them.
+pub(super) fn check_cells<'c>(
+    cells: impl IntoIterator<Item = (&'c Cell, &'c Config)>,
     folder: &Path,
-    arguments: &CellArguments,
 ) -> Result<()> {
     let mut comparison = DataComparison::default();
-    for cell in cells {
+    for (cell, config) in cells {
         let Ok(run) = RunFolder::open(&cell.folder(folder)) else { continue };
-        // Settings that cannot be read are reported where they are used.
-        let Ok(read) = Config::read(Some(&run.path(RunFile::Config)), &[]) else { continue };
-        let mut config = read.config;
-        find_data(&mut config, arguments.paths.data.as_deref());
-        if find_embeddings(&mut config, arguments.paths.embeddings.as_deref()).is_ok() {
-            comparison.check(&run, &config)?;
-        }
+        check_settings(&run, config, &[])?;
+        comparison.check(&run, config)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `xpr compare`: compares experiments on held-out training questions.
 
-use super::cells::{WaitingCell, check_data, check_trained, train_cells};
+use super::cells::{WaitingCell, check_cells, check_trained, train_cells};
 use super::{base_setting, read_settings, write_json, write_notes};
 use crate::arguments::{CompareArguments, HeldOutFrom};
 use crate::printer;
@@ -21,10 +21,8 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
         )]);
     }
     let folder = &arguments.out;
-    for run in &plan.runs {
-        run.check_recorded(folder)?;
-    }
-    check_data(plan.runs.iter().map(|run| &run.cell), folder, &arguments.training)?;
+    let check = || check_cells(plan.runs.iter().map(|run| (&run.cell, &run.config)), folder);
+    check()?;
     let unfinished: Vec<WaitingCell<'_>> = plan
         .runs
         .iter()
@@ -36,6 +34,10 @@ pub(crate) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(
     let _ = writeln!(printer::stderr(), "{} runs, {finished} of them finished", plan.runs.len());
     let trained = train_cells(unfinished, folder, &arguments.training, None)?;
     check_trained(&trained, count, folder)?;
+    if count > 0 {
+        // Experiments and data may have changed meanwhile, and other processes train in the folder too.
+        check()?;
+    }
 
     let names = plan.experiments.iter().cloned();
     let runs: Vec<ExperimentRuns> =

@@ -6,7 +6,7 @@ use crate::training::CheckpointError;
 use std::path::PathBuf;
 use thiserror::Error;
 use xpr_data::DataError;
-use xpr_run::{ConfigError, RunError};
+use xpr_run::{ConfigError, DifferingSetting, RunError};
 use xpr_sentence::SentenceError;
 
 /// An error of an experiment.
@@ -52,6 +52,25 @@ pub enum ExperimentError {
         folder: PathBuf,
         /// What changed.
         changed: String,
+    },
+    /// A run has other settings than are asked for.
+    #[error(
+        "{folder} was trained with other settings than are asked for: {}; name another folder with --out, or remove this one to train again",
+        differences(differing)
+    )]
+    OtherSettings {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The settings, first as they are asked for and then as the run has them.
+        differing: Vec<DifferingSetting>,
+    },
+    /// The settings of an earlier run cannot be read.
+    #[error("{folder}: {source}")]
+    RecordedSettings {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What is wrong.
+        source: ConfigError,
     },
     /// Another process changed the current parser of a run since it was opened.
     #[error("{0}: another process changed the current parser meanwhile; try again")]
@@ -103,4 +122,12 @@ pub enum ExperimentError {
         /// The first of them, and why the grammar cannot write its program.
         first: Option<LeftOut>,
     },
+}
+
+/// Writes settings in which a run differs from what is asked for.
+fn differences(differing: &[DifferingSetting]) -> String {
+    let text = |setting: &DifferingSetting| {
+        format!("{} is {} in it, not {}", setting.key, setting.right, setting.left)
+    };
+    differing.iter().map(text).collect::<Vec<_>>().join(", ")
 }

@@ -6,17 +6,17 @@ mod slurm;
 mod status;
 mod tasks;
 
-use super::cells::{WaitingCell, check_data, check_trained, train_cells};
-use super::write_json;
-use crate::arguments::SweepArguments;
+use super::cells::{WaitingCell, check_cells, check_trained, train_cells};
+use super::{read_settings, write_json};
+use crate::arguments::{DataPaths, SweepArguments};
 use crate::printer;
 use anyhow::{Context, Result};
 use results::{CellResult, write_table};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use xpr_learn::experiment::sweep::{CellProgress, MissingFolder, Sweep};
-use xpr_run::SweepPart;
+use xpr_learn::experiment::sweep::{Cell, CellProgress, MissingFolder, Sweep};
+use xpr_run::{Config, SweepPart};
 
 pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()> {
     let sweep = Sweep::read(&arguments.sweep)?;
@@ -25,12 +25,14 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
     }
     let folder = arguments.out.as_deref().context("no folder for the runs; name one with --out")?;
     if arguments.status {
-        return status::write(&sweep, folder, arguments.output.json, out);
+        return status::write(&sweep, folder, arguments, out);
     }
     if arguments.slurm {
+        check_cells(sweep.cells.iter().zip(&configs(&sweep, &arguments.training.paths)?), folder)?;
         return slurm::submit(&sweep, folder, arguments, out);
     }
     if arguments.k8s {
+        check_cells(sweep.cells.iter().zip(&configs(&sweep, &arguments.training.paths)?), folder)?;
         return kubernetes::write_job(&sweep, folder, arguments, out);
     }
     train(&sweep, folder, arguments, out)
@@ -39,10 +41,16 @@ pub(crate) fn run(arguments: &SweepArguments, out: &mut dyn Write) -> Result<()>
 /// Trains the cells, or those of a part, and writes the results.
 fn train(sweep: &Sweep, folder: &Path, arguments: &SweepArguments, out: &mut dyn Write) -> Result<()> {
     let part = arguments.shard;
-    check_data(&sweep.cells, folder, &arguments.training)?;
+    let configs = configs(sweep, &arguments.training.paths)?;
+    let check = || check_cells(sweep.cells.iter().zip(&configs), folder);
+    check()?;
     let cells = cells_to_train(sweep, folder, part);
     let count = cells.len();
     let trained = train_cells(cells, folder, &arguments.training, part)?;
+    if count > 0 {
+        // Experiments and data may have changed meanwhile, and other processes train in the folder too.
+        check()?;
+    }
     let results: Vec<CellResult<'_>> =
         sweep.cells.iter().map(|cell| CellResult::new(cell, cell.accuracy(folder))).collect();
     match (arguments.output.json, part) {
@@ -55,6 +63,18 @@ fn train(sweep: &Sweep, folder: &Path, arguments: &SweepArguments, out: &mut dyn
         (false, None) => write_table(out, &sweep.cells, &results)?,
     }
     check_trained(&trained, count, folder)
+}
+
+/// Returns the settings of the cells, as the training of each reads them.
+fn configs(sweep: &Sweep, paths: &DataPaths) -> Result<Vec<Config>> {
+    sweep.cells.iter().map(|cell| cell_config(cell, paths)).collect()
+}
+
+/// Returns the settings of a cell, as its training reads them.
+fn cell_config(cell: &Cell, paths: &DataPaths) -> Result<Config> {
+    let settings: Vec<String> = cell.arguments().collect();
+    let read = read_settings(Some(&cell.experiment), &settings, paths);
+    Ok(read.with_context(|| format!("cell {}", cell.name))?.config)
 }
 
 /// Returns the cells that are to be trained, those of other parts last, and writes how many are finished or left out because their data is

@@ -1,5 +1,7 @@
 //! `xpr sweep --status`: where each cell of a sweep is.
 
+use super::cell_config;
+use crate::arguments::{DataPaths, SweepArguments};
 use crate::commands::cell_display::progress_of;
 use crate::commands::write_json;
 use crate::table;
@@ -7,8 +9,9 @@ use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use xpr_learn::experiment::check_settings;
 use xpr_learn::experiment::sweep::{Cell, CellProgress, Sweep};
-use xpr_run::{CellState, ClaimEnd, Claims, SweepProcess};
+use xpr_run::{CellState, ClaimEnd, Claims, RunFolder, SweepProcess};
 
 /// Where a cell is.
 #[derive(Serialize)]
@@ -26,14 +29,28 @@ struct CellStatus<'c> {
 }
 
 /// The states of a cell, in the order in which they are shown.
-const STATES: [&str; 7] =
-    ["finished", "in training", "waiting", "stopped", "left behind", "failed", "without data"];
+const STATES: [&str; 8] = [
+    "finished",
+    "in training",
+    "waiting",
+    "stopped",
+    "left behind",
+    "failed",
+    "with other settings",
+    "without data",
+];
 
-pub(super) fn write(sweep: &Sweep, folder: &Path, json: bool, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(
+    sweep: &Sweep,
+    folder: &Path,
+    arguments: &SweepArguments,
+    out: &mut dyn Write,
+) -> Result<()> {
     let claims = Claims::watch(folder);
+    let paths = &arguments.training.paths;
     let cells: Vec<CellStatus<'_>> =
-        sweep.cells.iter().map(|cell| status(cell, folder, &claims)).collect::<Result<_>>()?;
-    if json {
+        sweep.cells.iter().map(|cell| status(cell, folder, paths, &claims)).collect::<Result<_>>()?;
+    if arguments.output.json {
         return write_json(out, &cells);
     }
     let counts = STATES.iter().filter_map(|state| {
@@ -55,9 +72,11 @@ fn row(cell: &CellStatus<'_>) -> Vec<String> {
     vec![cell.cell.to_owned(), cell.state.to_owned(), step, cell.process.clone().unwrap_or_default()]
 }
 
-fn status<'c>(cell: &'c Cell, folder: &Path, claims: &Claims) -> Result<CellStatus<'c>> {
+fn status<'c>(cell: &'c Cell, folder: &Path, paths: &DataPaths, claims: &Claims) -> Result<CellStatus<'c>> {
     let (mut state, mut process) = ("waiting", None);
-    if cell.missing_folder().is_some() {
+    if has_other_settings(cell, folder, paths)? {
+        state = "with other settings";
+    } else if cell.missing_folder().is_some() {
         state = "without data";
     } else if cell.progress(folder) == CellProgress::Finished {
         state = "finished";
@@ -81,6 +100,12 @@ fn status<'c>(cell: &'c Cell, folder: &Path, claims: &Claims) -> Result<CellStat
         steps: progress.map(|progress| progress.steps),
         process,
     })
+}
+
+/// Returns whether a cell was begun with other settings than it has now.
+fn has_other_settings(cell: &Cell, folder: &Path, paths: &DataPaths) -> Result<bool> {
+    let Ok(run) = RunFolder::open(&cell.folder(folder)) else { return Ok(false) };
+    Ok(check_settings(&run, &cell_config(cell, paths)?, &[]).is_err())
 }
 
 /// Returns a process as people speak of it, such as `process 4711 on node7, part 2/8`.

@@ -4,7 +4,7 @@ use crate::objectives::UnknownObjective;
 use crate::task::TaskError;
 use std::path::PathBuf;
 use thiserror::Error;
-use xpr_run::{ConfigError, DifferingSetting};
+use xpr_run::ConfigError;
 
 /// An error in what is to be compared.
 #[derive(Debug, Error)]
@@ -96,31 +96,4 @@ pub enum ComparisonError {
         /// Another.
         right: String,
     },
-    /// A run of an earlier comparison has other settings.
-    #[error(
-        "{folder} was trained with other settings than are asked for: {}; name another folder with --out, or delete this run",
-        differences(differing)
-    )]
-    OtherSettings {
-        /// The folder of the run.
-        folder: PathBuf,
-        /// The settings, first as they are asked for and then as the run has them.
-        differing: Vec<DifferingSetting>,
-    },
-    /// The settings of an earlier run cannot be read.
-    #[error("{folder}: {source}")]
-    Recorded {
-        /// The folder of the run.
-        folder: PathBuf,
-        /// What is wrong.
-        source: ConfigError,
-    },
-}
-
-/// Writes settings in which a run differs from what is asked for.
-fn differences(differing: &[DifferingSetting]) -> String {
-    let text = |setting: &DifferingSetting| {
-        format!("{} is {} in it, not {}", setting.key, setting.right, setting.left)
-    };
-    differing.iter().map(text).collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,7 @@ use crate::task::division::{Division, labeled_examples};
 use std::path::{Path, PathBuf};
 use subject::Subject;
 use xpr_data::Example;
-use xpr_run::{Config, DataConfig, Dataset, HeldOut, Reward, RunFile, RunFolder};
+use xpr_run::{Config, DataConfig, Dataset, HeldOut};
 
 /// How experiments are compared.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct PlannedRun {
     /// The cell that trains it.
     pub cell: Cell,
     /// All its settings.
-    config: Config,
+    pub config: Config,
 }
 
 /// Settings that a comparison chooses, and the flags that say how.
@@ -285,41 +285,6 @@ fn cell(
     }
     let name = format!("{},{},seed={}", variant.name, data.short_name(), config.train.seed);
     Cell { name, experiment: variant.file.clone(), settings }
-}
-
-impl PlannedRun {
-    /// Checks that the run, if an earlier comparison began it, has the settings that are asked for.
-    ///
-    /// # Errors
-    /// If it has others.
-    pub fn check_recorded(&self, folder: &Path) -> Result<(), ComparisonError> {
-        let Ok(run) = RunFolder::open(&self.cell.folder(folder)) else { return Ok(()) };
-        let folder = run.folder();
-        let in_folder = |source| ComparisonError::Recorded { folder: folder.to_owned(), source };
-        let recorded = Config::read(Some(&run.path(RunFile::Config)), &[]).map_err(in_folder)?.config;
-        let differing = self.recorded_as(&recorded).differences(&recorded).map_err(in_folder)?;
-        match differing.is_empty() {
-            true => Ok(()),
-            false => Err(ComparisonError::OtherSettings { folder: folder.to_owned(), differing }),
-        }
-    }
-
-    /// Returns the settings with those that a run decides by its labels as `recorded` has them.
-    fn recorded_as(&self, recorded: &Config) -> Config {
-        let mut config = self.config.clone();
-        if config.eval.prefer == Reward::Auto {
-            config.eval.prefer = recorded.eval.prefer;
-        }
-        if config.base.is_given() && config.data.label_count == Some(0) {
-            // Without labels there may be no noisy channel, and nothing to train.
-            config.eval.noisy_channel = recorded.eval.noisy_channel;
-            config.learn.noisy_channel = recorded.learn.noisy_channel;
-            if recorded.train.steps == 0 {
-                config.train.steps = 0;
-            }
-        }
-        config
-    }
 }
 
 #[cfg(test)]
