@@ -9,7 +9,7 @@
 //!   [`same_answer`] also knows when the order of rows matters.
 //!
 //! An engine is a folder with an implementation of [`Database`]: [`sqlite`](crate::sqlite),
-//! [`postgres`](crate::postgres) and [`duckdb`](crate::duckdb). What does not depend on the engine is here.
+//! [`postgres`](crate::postgres) and [`duckdb`]. What does not depend on the engine is here.
 //!
 //! ```no_run
 //! use std::path::Path;
