@@ -1,38 +1,55 @@
-//! Reads any text as a query, writes it, turns it into a program and back, and explains it.
+//! Reads any text as a query in each dialect, writes it, turns it into a program and back, and explains it. What the guard of a server
+//! accepts, it accepts again in its own words.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use xpr_lang::sql::{Column, ColumnType, Dialect, Schema, Sql, SqlEnvironment, SuggestedValue, Table, check};
+use xpr_lang::sql::{
+    Column, ColumnType, Dialect, Schema, Sql, SqlEnvironment, SuggestedValue, Table, check, guard,
+};
 use xpr_lang::{Environment, Language, Program};
 
-fn language() -> Sql {
+const DIALECTS: [Dialect; 3] = [Dialect::Sqlite, Dialect::Postgres, Dialect::DuckDb];
+/// Functions that the guard allows, in order.
+const FUNCTIONS: [&str; 6] = ["avg", "count", "date_trunc", "lower", "string_agg", "sum"];
+
+fn language(dialect: Dialect) -> Sql {
     use ColumnType::{Boolean, Number, Other, Text, Time};
-    let table = |name: &str, columns: &[(&str, ColumnType)]| {
-        let column = |(name, ty): &(&str, ColumnType)| Column { name: (*name).to_owned(), ty: *ty, comment: None };
+    let table = |namespace: Option<&str>, name: &str, columns: &[(&str, ColumnType)]| {
+        let column =
+            |(name, ty): &(&str, ColumnType)| Column { name: (*name).to_owned(), ty: *ty, comment: None };
         let columns = columns.iter().map(column).collect();
         Table {
             name: name.to_owned(),
-            namespace: None,
+            namespace: namespace.map(str::to_owned),
             comment: None,
             columns,
             primary_key: vec![0],
             foreign_keys: vec![],
         }
     };
+    let sales = (dialect != Dialect::Sqlite).then_some("sales");
     Sql::new(Schema {
-        dialect: Dialect::Sqlite,
+        dialect,
         tables: vec![
-            table("state", &[("name", Text), ("area", Number), ("founded", Time), ("c1", Other)]),
-            table("t1", &[("order", Number), ("odd \"name\"", Text), ("Boolean", Boolean)]),
-            table("select", &[("name", Text), ("area", Number)]),
+            table(None, "state", &[("name", Text), ("area", Number), ("founded", Time), ("c1", Other)]),
+            table(sales, "t1", &[("order", Number), ("odd \"name\"", Text), ("Boolean", Boolean)]),
+            table(None, "select", &[("name", Text), ("area", Number)]),
         ],
     })
 }
 
 fuzz_target!(|text: &str| {
-    static LANGUAGE: OnceLock<Sql> = OnceLock::new();
-    let language = LANGUAGE.get_or_init(language);
+    static LANGUAGES: OnceLock<[Sql; 3]> = OnceLock::new();
+    for language in LANGUAGES.get_or_init(|| DIALECTS.map(language)) {
+        read(text, language);
+        if language.schema().dialect != Dialect::Sqlite {
+            guard_twice(text, language.schema());
+        }
+    }
+});
+
+fn read(text: &str, language: &Sql) {
     let Ok(query) = language.parse(text) else {
         let _ = check(text, language.schema());
         return;
@@ -51,4 +68,11 @@ fuzz_target!(|text: &str| {
         let program = Program::from_actions(&grammar, program.actions()).expect("its actions are a program");
         assert_eq!(language.decode(&program, &environment), query, "{written}");
     }
-});
+}
+
+fn guard_twice(text: &str, schema: &Schema) {
+    let Ok(guarded) = guard(text, schema, &FUNCTIONS) else { return };
+    let again = guard(&guarded.text, schema, &FUNCTIONS).expect("what was accepted is accepted again");
+    assert_eq!(again.text, guarded.text);
+    assert_eq!(again.tables, guarded.tables, "{}", guarded.text);
+}
