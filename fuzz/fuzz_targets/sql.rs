@@ -1,5 +1,5 @@
-//! Reads any text as a query in each dialect, writes it, turns it into a program and back, and explains it. What the guard of a server
-//! accepts, it accepts again in its own words.
+//! Reads any text as a query in each dialect, writes it, turns it into a program and back, and explains it. What the guard of a
+//! server accepts, it accepts again in its own words.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -70,9 +70,17 @@ fn read(text: &str, language: &Sql) {
     }
 }
 
+/// What the guard writes before names of functions and tables, and does not accept of others.
+const WRITTEN_BY_GUARD: [&str; 2] = ["pg_catalog.", "\"attached\"."];
+
 fn guard_twice(text: &str, schema: &Schema) {
+    if WRITTEN_BY_GUARD.iter().any(|prefix| text.contains(prefix)) {
+        return;
+    }
     let Ok(guarded) = guard(text, schema, &FUNCTIONS) else { return };
-    let again = guard(&guarded.text, schema, &FUNCTIONS).expect("what was accepted is accepted again");
-    assert_eq!(again.text, guarded.text);
+    let bare =
+        |text: &str| WRITTEN_BY_GUARD.iter().fold(text.to_owned(), |text, prefix| text.replace(prefix, ""));
+    let again = guard(&bare(&guarded.text), schema, &FUNCTIONS).expect("what was accepted is accepted again");
+    assert_eq!(bare(&again.text), bare(&guarded.text));
     assert_eq!(again.tables, guarded.tables, "{}", guarded.text);
 }

@@ -406,6 +406,19 @@ impl RunFolder {
         self.parse_json(file, &self.read_checked(file, manifest)?)
     }
 
+    /// Reads a JSON file that not every run has, and checks that it is the one its manifest lists, if it lists one.
+    ///
+    /// # Errors
+    /// If it cannot be read, is another one, or is listed and not there.
+    pub fn read_optional_json<T: DeserializeOwned>(
+        &self,
+        file: RunFile,
+        manifest: Option<&Manifest>,
+    ) -> Result<Option<T>, RunError> {
+        let is_expected = self.has(file) || manifest.is_some_and(|manifest| manifest.lists(file));
+        is_expected.then(|| self.read_checked_json(file, manifest)).transpose()
+    }
+
     /// Reads a file that [`RunFolder::write_json_lines`] wrote, and checks that it is the one its manifest lists.
     ///
     /// # Errors

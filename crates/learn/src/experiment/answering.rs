@@ -5,6 +5,7 @@
 use super::trained::TrainedRun;
 use crate::inference::{
     AnswerChooser, AnswerGroup, ConfidenceEstimator, OutOfScope, RankedBeam, Reranked, Scope,
+    nearest_question,
 };
 use crate::task::{Task, TaskError};
 use serde::{Serialize, Serializer};
@@ -195,7 +196,7 @@ impl<'r> QuestionAnswerer<'r> {
         let scope = self.scope.unwrap_or(&nothing_known);
         let reason = scope.declines(self.task, text)?;
         let may_be_in_scope = matches!(reason, OutOfScope::OtherTopic(_));
-        let nearest = scope.nearest(text).map(str::to_owned);
+        let nearest = nearest_question(scope, text).map(str::to_owned);
         Some(Declined { reason: reason.to_string(), nearest, may_be_in_scope })
     }
 

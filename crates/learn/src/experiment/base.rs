@@ -1,7 +1,6 @@
 //! A pretrained parser, from which the parser of one database starts.
 
 use super::error::ExperimentError;
-use super::trained::read_optional;
 use crate::inference::ConfidenceRecord;
 use crate::reward::Success;
 use crate::task::{GrammarRecord, Task, World};
@@ -68,8 +67,8 @@ impl Base {
         let vectors: FxHashMap<String, Vec<f32>> =
             words.iter().enumerate().map(|(row, word)| (word.clone(), table.row(row).to_vec())).collect();
         let embeddings = Embeddings { size: table.columns(), words, vectors };
-        let confidence = read_optional(&run, RunFile::Confidence, manifest)?;
-        let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
+        let confidence = run.read_optional_json(RunFile::Confidence, manifest)?;
+        let channel = run.read_optional_json(RunFile::NoisyChannel, manifest)?;
         Ok(Base { file, config, grammar, embeddings, weights: weights.into(), confidence, channel })
     }
 

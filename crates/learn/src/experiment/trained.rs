@@ -11,7 +11,6 @@ use crate::task::division::Division;
 use crate::task::{FailedLabel, GrammarRecord, LoadingWatch, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
-use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
@@ -99,8 +98,8 @@ impl TrainedRun {
         let mut model = Model::new(config.model.clone(), task.scene().clone(), words, Random::new(0));
         checkpoint::read_model(&content, model.parameters_mut())
             .map_err(|source| ExperimentError::Checkpoint { path: run.path(RunFile::Model), source })?;
-        let channel = read_optional(&run, RunFile::NoisyChannel, manifest)?;
-        let confidence: Option<ConfidenceRecord> = read_optional(&run, RunFile::Confidence, manifest)?;
+        let channel = run.read_optional_json(RunFile::NoisyChannel, manifest)?;
+        let confidence: Option<ConfidenceRecord> = run.read_optional_json(RunFile::Confidence, manifest)?;
         model.set_penalties(confidence.as_ref().and_then(|record| record.search_penalties(&config.eval)));
         let mut notes = notes(&run, manifest, &config, channel.is_some())?;
         notes.extend_from_slice(task.world().notes());
@@ -245,17 +244,6 @@ pub struct LabeledQuestions {
     pub evaluated_on: Vec<Example>,
     /// What is unusual about them, but no error.
     pub notes: Vec<String>,
-}
-
-/// Reads a file that not every run has.
-pub(super) fn read_optional<T: DeserializeOwned>(
-    run: &RunFolder,
-    file: RunFile,
-    manifest: Option<&Manifest>,
-) -> Result<Option<T>, RunError> {
-    let is_listed = manifest.is_some_and(|manifest| manifest.lists(file));
-    let is_there = run.has(file) || is_listed;
-    is_there.then(|| run.read_checked_json(file, manifest)).transpose()
 }
 
 /// Returns what is unusual about the files of a run.

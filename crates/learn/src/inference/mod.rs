@@ -19,6 +19,7 @@ pub use confidence::{ConfidenceModel, fit_weights};
 pub use estimator::{ConfidenceEstimator, ConfidenceRecord};
 pub use evaluation::{answer_features, evaluate, evaluate_with_confidence, judged_candidates};
 pub use features::AnswerFeatures;
+pub(crate) use nearest_questions::nearest_question;
 pub use penalties::{JudgedCandidate, fit_penalties};
 pub use ranked_beam::RankedBeam;
 pub use rerank::Reranked;

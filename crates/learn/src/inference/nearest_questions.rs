@@ -50,3 +50,35 @@ impl<'s> NearestQuestions<'s> {
         Some((&self.scope.questions()[number], similarity))
     }
 }
+
+/// Returns the labeled question of a scope that shares most words with a text; rare words count more. Nothing if there are no labels.
+pub(crate) fn nearest_question<'s>(scope: &'s Scope, text: &str) -> Option<&'s str> {
+    let stems: Vec<String> = tokenize(text).iter().map(|word| stem(word)).collect();
+    NearestQuestions::new(scope).nearest(&stems).map(|(question, _)| question)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{KnowledgeWorld, Task};
+    use xpr_exec::overnight;
+    use xpr_parser::Question;
+
+    #[test]
+    fn the_nearest_question_shares_rare_words() {
+        let world = overnight::world("calendar").unwrap();
+        let task = Task::new(Box::new(KnowledgeWorld::new(world, &[])), []).unwrap();
+        let labeled = [
+            "which meetings are in central office",
+            "when is the weekly standup",
+            "meetings with alice and bob",
+        ];
+        let questions: Vec<Question> = labeled.iter().map(|text| task.question(text)).collect();
+        let scope = Scope::new(&task, labeled.into_iter().zip(&questions), std::iter::empty());
+        assert_eq!(nearest_question(&scope, "delete the weekly standup"), Some(labeled[1]));
+        assert_eq!(nearest_question(&scope, "who meets bob"), Some(labeled[2]));
+        // Nothing is near, so the first is as good as any.
+        assert_eq!(nearest_question(&scope, "xyzzy"), Some(labeled[0]));
+        assert_eq!(nearest_question(&Scope::default(), "xyzzy"), None);
+    }
+}

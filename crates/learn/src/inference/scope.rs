@@ -3,7 +3,6 @@
 //! A parser has a program for every text. It was trained on questions about its data, though, so a text without words, a request to change the
 //! data, or a question whose words neither labels nor data have is declined before it is parsed.
 
-use super::nearest_questions::NearestQuestions;
 use super::question_words::{is_change_verb, is_general_word, is_operator_word, is_politeness};
 use crate::hyperparameters::{LEAST_KNOWN_SHARE, LEAST_KNOWN_SHARE_WITHOUT_LABELS, LEAST_KNOWN_WORDS};
 use crate::task::Task;
@@ -151,12 +150,6 @@ impl Scope {
         words.iter().zip(question.stems()).map(scope).collect()
     }
 
-    /// Returns the labeled question that shares most words with a text; rare words count more. Nothing if there are no labels.
-    pub fn nearest(&self, text: &str) -> Option<&str> {
-        let stems: Vec<String> = tokenize(text).iter().map(|word| stem(word)).collect();
-        NearestQuestions::new(self).nearest(&stems).map(|(question, _)| question)
-    }
-
     /// Returns the labeled questions that are kept.
     pub(super) fn questions(&self) -> &[String] {
         &self.questions
@@ -249,16 +242,5 @@ mod tests {
         let none = scope(&task, &LABELED);
         assert!(none.declines(&task, "add the hours of the meetings").is_some());
         assert_eq!(none.declines(&task, "add up all the meetings in central office"), None);
-    }
-
-    #[test]
-    fn the_nearest_question_shares_rare_words() {
-        let task = task();
-        let scope = scope(&task, &LABELED);
-        assert_eq!(scope.nearest("delete the weekly standup"), Some(LABELED[1]));
-        assert_eq!(scope.nearest("who meets bob"), Some(LABELED[2]));
-        // Nothing is near, so the first is as good as any.
-        assert_eq!(scope.nearest("xyzzy"), Some(LABELED[0]));
-        assert_eq!(Scope::default().nearest("xyzzy"), None);
     }
 }
