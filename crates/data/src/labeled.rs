@@ -142,7 +142,8 @@ pub fn read_for_database(path: &Path, database: &str) -> Result<Vec<LabeledQuest
 /// Line ends and tabs become spaces, which makes no difference outside of quotes.
 ///
 /// # Errors
-/// If a program has a line end or tab within quotes, or nothing but comments. The line of the error is that of the question.
+/// If a program has a line end or tab within quotes, or nothing but comments, or if the first question and its program would be read as names
+/// of columns. The line of the error is that of the question.
 pub fn to_tsv(questions: &[LabeledQuestion]) -> Result<String, LineError> {
     let single_spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut tsv = String::new();
@@ -153,13 +154,14 @@ pub fn to_tsv(questions: &[LabeledQuestion]) -> Result<String, LineError> {
         if program.is_empty() {
             return Err(failed("the program has nothing but comments"));
         }
-        tsv.push_str(&single_spaced(&question.utterance));
-        tsv.push('\t');
-        tsv.push_str(&program);
-        if let Some(answer) = &question.answer {
-            tsv.push('\t');
-            tsv.push_str(&single_spaced(answer));
+        let mut fields = vec![single_spaced(&question.utterance), program];
+        fields.extend(question.answer.as_deref().map(single_spaced));
+        if tsv.is_empty() && records::is_header(&fields.iter().map(String::as_str).collect::<Vec<_>>()) {
+            return Err(failed(
+                "a question and a program that are names of columns; remove the second header",
+            ));
         }
+        tsv.push_str(&fields.join("\t"));
         tsv.push('\n');
     }
     Ok(tsv)
@@ -373,6 +375,8 @@ mod tests {
         assert_eq!(tsv, "a\tSELECT 1\n", "a program does not begin with a blank");
         let error = to_tsv(&[pair("a", "-- first\n", None)]).unwrap_err().to_string();
         assert_eq!(error, "line 7: the program has nothing but comments");
+        let error = to_tsv(&[pair("Question", "sql", None)]).unwrap_err().to_string();
+        assert!(error.contains("names of columns"), "{error}");
         let error = to_tsv(&[pair("a", "SELECT 'b\nc'", None)]).unwrap_err().to_string();
         assert_eq!(error, "line 7: the program has a tab or line end within quotes; write it without");
     }

@@ -130,7 +130,7 @@ fn read_tabs(text: &str) -> Result<Vec<Record>, LineError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (position, (index, line)) in lines.enumerate() {
         let fields: Vec<&str> = line.split('\t').collect();
-        if position == 0 && fields.iter().all(|name| field_called(name).is_some()) {
+        if position == 0 && is_header(&fields) {
             columns = header(index + 1, fields.into_iter())?;
             fewest = columns.len();
             continue;
@@ -227,6 +227,11 @@ fn record<'a>(
         }
     }
     Ok(record)
+}
+
+/// Returns whether the first line of a file names its columns: all of its fields are names.
+pub(crate) fn is_header(fields: &[&str]) -> bool {
+    fields.iter().all(|name| field_called(name).is_some())
 }
 
 /// Returns the fields that a header names. It must name the utterance.
