@@ -29,6 +29,88 @@ mod browser {
         browser.wait_for("#answer article, #answer .notice");
     }
 
+    /// Asking and signing in are forms, which the browser sends with the origin of the page (issue 19).
+    #[test]
+    #[ignore = "needs Chromium, see CONTRIBUTING.md"]
+    fn forms_of_the_pages_are_accepted_without_scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        xpr_demo::write(&folder.join("demo")).unwrap();
+        xpr(folder, &["init", "--db", "demo/film.db", "--out", "film"]);
+        std::fs::write(folder.join("token"), "0123456789abcdef\n").unwrap();
+        let server = Server::start(
+            folder,
+            &["serve", "film/run", "--listen", "127.0.0.1:0", "--rate-limit", "0", "--token-file", "token"],
+        );
+        let base = format!("http://{}", server.address);
+        let browser = Browser::start();
+        browser.open(&format!("{base}/"));
+        browser.fill("#token", "0123456789abcdeX");
+        browser.click(".login button");
+        browser.wait_for(".login .notice");
+        browser.fill("#token", "0123456789abcdef");
+        browser.click(".login button");
+        browser.wait_for("#ask-form");
+        browser.disable_scripts();
+        browser.open(&format!("{base}/"));
+        browser.fill("#question", "directors of Brazilian nationality");
+        browser.click("#ask-form button");
+        browser.wait_for("#answer article tbody td");
+        assert!(browser.texts("#schema .toggle").is_empty(), "scripts are off");
+        browser.open(&format!("{base}/"));
+        browser.click("#answer .examples-to-ask button");
+        browser.wait_for("#answer article");
+    }
+
+    /// What scripts of the page do with rows.
+    #[test]
+    #[ignore = "needs Chromium, see CONTRIBUTING.md"]
+    fn rows_are_shown_and_downloaded_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        xpr_demo::write(&folder.join("demo")).unwrap();
+        xpr(folder, &["init", "--db", "demo/film.db", "--out", "film"]);
+        let server =
+            Server::start(folder, &["serve", "film/run", "--listen", "127.0.0.1:0", "--rate-limit", "0"]);
+        let base = format!("http://{}", server.address);
+        let browser = Browser::start();
+        browser.open(&format!("{base}/"));
+        // An integer that a double does not have, two columns of one name, and a long text.
+        let sql = format!(
+            "SELECT 9007199254740993 AS n, '=1+1' AS n, '{}' AS long FROM film LIMIT 1",
+            "x".repeat(1000)
+        );
+        ask(&browser, "directors of Brazilian nationality");
+        browser.click_text("#answer .query button.quiet", "Edit");
+        browser.fill("#answer textarea", &sql);
+        browser.click_text("#answer .editor button", "Run");
+        browser.wait_for("#answer .editor tbody td");
+        let cells = browser.texts("#answer .editor tbody td");
+        assert_eq!(&cells[..2], ["9007199254740993", "=1+1"]);
+        assert!(cells[2].contains("Show all 1,000 characters") && cells[2].len() < 400, "{cells:?}");
+        browser.click("#answer .editor td button");
+        assert_eq!(browser.texts("#answer .editor tbody td")[2].len(), 1000);
+        let json = "return import('/assets/table.js').then((table) => table.toJson(['n', 'n'], [[2n ** 53n + 1n, null]]))";
+        let json = browser.run(json);
+        assert_eq!(
+            json.as_str().unwrap().split_whitespace().collect::<String>(),
+            r#"[{"n":9007199254740993,"n_2":null}]"#
+        );
+        let csv = "return import('/assets/table.js').then((table) => table.toCsv(['=1', 'b'], [['@x', '-1'], [-1, 'a\"b']]))";
+        assert_eq!(browser.run(csv), "'=1,b\r\n'@x,'-1\r\n-1,\"a\"\"b\"\r\n");
+
+        // Pages that nobody sees do not listen, as a browser has six connections to a server.
+        let hide = "Object.defineProperty(document, 'visibilityState', { value: 'hidden' }); \
+                    document.dispatchEvent(new Event('visibilitychange'));";
+        for _ in 0..7 {
+            browser.run(hide);
+            browser.new_tab();
+            browser.open(&format!("{base}/"));
+        }
+        browser.wait_for("#ask-form");
+        assert_eq!(browser.console_errors(&["/v1/run"]), Vec::<String>::new());
+    }
+
     #[test]
     #[ignore = "needs Chromium, see CONTRIBUTING.md"]
     fn a_corrected_answer_is_right_after_improving() {

@@ -55,6 +55,12 @@ fn unescaped(text: &str, line_end: &str) -> String {
         } else if let Some(after) = rest.strip_prefix('\\') {
             result.push('\\');
             rest = after;
+        } else if let Some(after) = rest.strip_prefix('t') {
+            result.push('\t');
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix('0') {
+            result.push('\0');
+            rest = after;
         } else if let Some(after) = rest.strip_prefix("u{") {
             let (code, after) = after.split_once('}').unwrap();
             result.push(char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap());
@@ -89,6 +95,7 @@ fn check_response(attack: &Attack, response: &Response, folder: &Path) {
                 assert!(!response.body.contains(markup), "{place} has {markup}: {}", response.body);
             }
         }
+        _ if attack.bytes.starts_with(b"HEAD ") => assert_eq!(response.body, "", "{place}"),
         "application/problem+json" => {
             let problem = response.json();
             assert_eq!(problem["status"], response.status, "{place}");
@@ -166,4 +173,41 @@ fn a_client_that_sends_too_much_is_refused_and_comes_back() {
     assert_eq!(response.header("retry-after"), Some("1"));
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(server.get("/v1/runs").status, 200);
+}
+
+/// Issue 19: the queries of people pass the guard of the parser's own.
+#[test]
+fn hostile_statements_do_no_harm_over_http() {
+    let project = Project::new();
+    let server = project.serve(&["--rate-limit", "0", "--no-log"]);
+    let database = project.database();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../attacks/sql");
+    let mut count = 0;
+    for file in fs::read_dir(&folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+            let Some((_, statement)) = line.split_once('\t') else { continue };
+            let statement = unescaped(&repeated(statement), "\n");
+            let response = server.post("/v1/run", &serde_json::json!({ "sql": statement }));
+            let place = format!("{}:{}", path.display(), number + 1);
+            assert!(
+                matches!(response.status, 200 | 413 | 422),
+                "{place} has {}: {}",
+                response.status,
+                response.body
+            );
+            for secret in ["stage.db", "/tmp", "rusqlite"] {
+                assert!(
+                    statement.contains(secret) || !response.body.contains(secret),
+                    "{place}: {}",
+                    response.body
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 300, "there are only {count} statements");
+    assert!(project.database() == database, "the database changed");
+    assert_eq!(server.get("/v1/health/ready").status, 200, "the server goes on");
 }

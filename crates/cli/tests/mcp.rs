@@ -60,14 +60,26 @@ impl Client {
         response
     }
 
-    /// Calls a tool. Returns its structured result, or the message of its failure.
+    /// Calls a tool. Returns its structured result, or the message of its failure. A result has what the tool promises (issue 19): clients
+    /// refuse it otherwise.
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
         let response = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let result = &response["result"];
-        match result["isError"] == true || result.is_null() {
-            true => Err(response.to_string()),
-            false => Ok(result["structuredContent"].clone()),
+        if result["isError"] == true || result.is_null() {
+            return Err(response.to_string());
         }
+        let result = result["structuredContent"].clone();
+        let tools = self.request("tools/list", &json!({}));
+        let tools = tools["result"]["tools"].as_array().unwrap();
+        let schema = &tools.iter().find(|described| described["name"] == tool).unwrap()["outputSchema"];
+        for name in schema["required"].as_array().unwrap() {
+            let name = name.as_str().unwrap();
+            assert!(result.get(name).is_some(), "{tool} returns no {name}: {result}");
+        }
+        for name in result.as_object().unwrap().keys() {
+            assert!(schema["properties"].get(name).is_some(), "{tool} does not describe {name}");
+        }
+        Ok(result)
     }
 
     /// Ends the input, with which the server ends.
@@ -154,7 +166,7 @@ fn feedback_is_written_to_the_log_if_it_is_allowed() {
     client.call("confirm", &json!({ "id": 2, "verdict": "corrected", "sql": sql })).unwrap();
     for (said, expected) in [
         (json!({ "id": 1, "verdict": "corrected" }), "needs"),
-        (json!({ "id": 1, "verdict": "right", "sql": sql }), "has no place for a program"),
+        (json!({ "id": 1, "verdict": "right", "sql": sql }), "has no place for a query"),
         (json!({ "id": 1, "verdict": "corrected", "sql": "SELECT x" }), "x"),
         (json!({ "id": 1, "verdict": "answer", "sql": sql }), "not one of the answers"),
         (json!({ "id": 9, "verdict": "right" }), "no question 9"),

@@ -274,3 +274,78 @@ fn guesses_of_the_token_are_slowed_down_on_the_page_too() {
     let looked_at = answered.iter().filter(|status| **status == 401).count();
     assert!((1..10).contains(&looked_at), "{answered:?}");
 }
+
+/// Issue 19.
+#[test]
+fn every_path_of_the_description_says_how_it_refuses() {
+    let project = Project::new();
+    let server = project.serve(&["--no-log"]);
+    let described = server.get("/v1/openapi.json").json();
+    for (path, operations) in described["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let refused =
+                &operation["responses"]["default"]["content"]["application/problem+json"]["schema"]["$ref"];
+            assert_eq!(refused, "#/components/schemas/Problem", "{method} {path}");
+        }
+    }
+    let verdicts = &described["components"]["schemas"]["FeedbackRequest"]["properties"]["verdict"]["enum"];
+    assert_eq!(verdicts.as_array().map(Vec::len), Some(5), "{verdicts}");
+    assert_eq!(described["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+}
+
+/// Issue 19.
+#[test]
+fn every_metric_has_a_type_and_a_description() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let id = &server.ask("how many singers are there")["id"];
+    assert_eq!(server.post("/v1/feedback", &json!({ "id": id, "verdict": "right" })).status, 201);
+    let metrics = server.get("/metrics").body;
+    let described: Vec<&str> =
+        metrics.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()).collect();
+    let typed: Vec<&str> =
+        metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    assert!(typed.len() >= 7, "{metrics}");
+    for name in &typed {
+        assert!(described.contains(name), "{name} has no description: {metrics}");
+    }
+}
+
+/// Issue 19: no queue grows without bound, that of what is to be written neither.
+#[test]
+fn what_waits_for_a_locked_log_is_bounded() {
+    let project = Project::new();
+    let server = project.serve(&["--queue", "4", "--threads", "1", "--rate-limit", "0"]);
+    let question = json!({ "question": "how many singers are there" });
+    server.ask("how many singers are there");
+    let mut log = rusqlite::Connection::open(project.path("stage/run.questions.sqlite")).unwrap();
+    let lock = log.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    // What is answered waits to be written, until no more may wait. Then the queue fills, and refuses.
+    let mut waiting = Vec::new();
+    eventually("a refusal", || {
+        let ask = |_| {
+            let mut stream = server.connect();
+            stream.write_all(post("/v1/ask", &question).as_bytes()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
+            let mut status = [0; 12];
+            let is_refused = stream.read_exact(&mut status).is_ok() && &status == b"HTTP/1.1 429";
+            waiting.push(stream);
+            is_refused
+        };
+        (0..20).any(ask)
+    });
+    drop(lock);
+    drop(waiting);
+    eventually("an answer", || server.post("/v1/ask", &question).status == 200);
+}
+
+/// Issue 19.
+#[test]
+fn a_query_that_is_stopped_says_what_to_do() {
+    let project = Project::new();
+    let server = project.serve(&["--no-log"]);
+    let sql = "SELECT a.name FROM singer a, singer b, singer c, singer d, singer e, singer f, singer g, singer h, singer i, singer j";
+    let stopped = server.post("/v1/run", &json!({ "sql": sql }));
+    let detail = stopped.json()["detail"].as_str().unwrap().to_owned();
+    assert!(stopped.status == 422 && detail.contains("stopped: ") && detail.contains("LIMIT"), "{detail}");
+}

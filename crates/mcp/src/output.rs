@@ -57,7 +57,6 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
     /// If the parser is not sure, other answers that may be right.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_answers: Vec<OtherAnswer>,
 }
 
@@ -120,7 +119,6 @@ pub struct DataSchema {
     /// The tables, if the data are a database.
     pub tables: Vec<TableInfo>,
     /// The names that questions can be about, if the data are a knowledge base.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
 

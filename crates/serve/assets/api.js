@@ -1,5 +1,11 @@
 // Requests to the server. An error has the message of the server's problem details.
 
+/** Keeps integers that a double cannot have as they were sent, such as identifiers of 64 bits. */
+function exact(key, value, context) {
+  const isRounded = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d+$/.test(context?.source) ? BigInt(context.source) : value;
+}
+
 async function send(path, options) {
   let response;
   try {
@@ -8,7 +14,7 @@ async function send(path, options) {
     throw new Error("The server cannot be reached.");
   }
   if (response.status === 401) location.assign("/login");
-  const body = await response.json().catch(() => ({}));
+  const body = await response.text().then((text) => JSON.parse(text, exact)).catch(() => ({}));
   if (!response.ok) {
     const detail = body.detail ? `${body.detail[0].toUpperCase()}${body.detail.slice(1)}.` : "The server failed.";
     throw Object.assign(new Error(detail), { status: response.status });
@@ -26,9 +32,19 @@ export function post(path, body) {
   return send(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Calls a function whenever the parser of a run changes, or its next one is trained further. */
+/**
+ * Calls a function whenever the parser of a run changes, or its next one is trained further. A page that nobody sees does not listen: a
+ * browser has six connections to a server for all of its pages, and the seventh page would wait for one.
+ */
 export function listen(run, changed) {
-  const source = new EventSource(`/v1/events?${new URLSearchParams({ run })}`);
-  source.addEventListener("message", (event) => changed(JSON.parse(event.data)));
-  return source;
+  let source;
+  const update = () => {
+    source?.close();
+    source = undefined;
+    if (document.visibilityState !== "visible") return;
+    source = new EventSource(`/v1/events?${new URLSearchParams({ run })}`);
+    source.addEventListener("message", (event) => changed(JSON.parse(event.data)));
+  };
+  document.addEventListener("visibilitychange", update);
+  update();
 }

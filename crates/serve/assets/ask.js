@@ -3,7 +3,7 @@
 import { renderAnswer } from "./answer.js";
 import { listen, post } from "./api.js";
 import { el, say } from "./dom.js";
-import { insertNames } from "./schema.js";
+import { foldTables, insertNames } from "./schema.js";
 
 const form = document.getElementById("ask-form");
 const field = document.getElementById("question");
@@ -38,6 +38,7 @@ form.addEventListener("submit", (event) => {
 document.addEventListener("click", (event) => {
   const suggested = event.target.closest("[data-ask]")?.dataset.ask;
   if (!suggested) return;
+  event.preventDefault();
   field.value = suggested;
   ask(suggested);
 });
@@ -47,6 +48,7 @@ let lastField = field;
 document.addEventListener("focusin", (event) => {
   if (event.target === field || event.target.matches("textarea")) lastField = event.target;
 });
+foldTables(document.getElementById("schema"));
 insertNames(document.getElementById("schema"), () => (lastField.isConnected ? lastField : field));
 
 // `/` goes to the question, as in many pages.

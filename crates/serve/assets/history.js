@@ -35,10 +35,14 @@ function start() {
   const more = el("button", { type: "button", hidden: true }, "Older questions");
   const summary = el("p", { class: "hint" });
   let next;
+  let loads = 0;
 
   async function load(isNew) {
+    const number = ++loads;
     try {
       const page = await get("/v1/log", { run, text: search.value, judged: judged.checked || null, below: isNew ? null : next });
+      // What comes after a later search is not shown.
+      if (number !== loads) return;
       if (isNew) list.replaceChildren();
       list.append(...page.entries.map((entry) => entryElement(entry, run)));
       if (!list.firstChild) list.append(el("li", { class: "empty" }, page.questions === 0 ? "Nothing was asked yet." : "No question is like this."));

@@ -30,7 +30,7 @@ function daysChart(days) {
 }
 
 function table(caption, heads, rows) {
-  return el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption }, el("table", {},
+  return el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": caption }, el("table", {},
     el("caption", {}, caption),
     el("thead", {}, el("tr", {}, heads.map((head, index) => el("th", { scope: "col", class: typeof rows[0][index] === "number" ? "number" : null }, head)))),
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((value) => el("td", { class: typeof value === "number" ? "number" : null }, String(value))))))));
@@ -42,7 +42,7 @@ function share(part, whole) {
 
 function parsers(progress) {
   if (progress.parsers.length === 0) {
-    return el("p", { class: "empty" }, "No parser was made from what people said yet. `xpr improve` makes one.");
+    return el("p", { class: "empty" }, "No parser was made from what people said yet. ", el("code", {}, "xpr improve"), " makes one.");
   }
   const rows = progress.parsers.toReversed().map((parser) => [
     parser.number, new Date(parser.time).toLocaleString(), parser.origin,

@@ -5,24 +5,42 @@ import { count, el, say } from "./dom.js";
 /** The number of rows that are shown at first. */
 const FIRST_ROWS = 100;
 
+/** The number of characters of a cell that are shown at first. */
+const FIRST_CHARACTERS = 300;
+
+/** Returns whether a cell is a number. Integers that a double cannot have are of type `bigint`. */
+function isNumber(value) {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
 /** Compares two cells: nulls come last, numbers before texts. */
 function compare(left, right) {
   if (left === null || right === null) return (left === null) - (right === null);
-  const numbers = (typeof right === "number") - (typeof left === "number");
+  const numbers = isNumber(right) - isNumber(left);
   if (numbers !== 0) return numbers;
-  return typeof left === "number" ? left - right : left.localeCompare(right, undefined, { numeric: true });
+  return isNumber(left) ? (left > right) - (left < right) : left.localeCompare(right, undefined, { numeric: true });
 }
 
 function cell(value) {
   if (value === null) return el("td", { class: "null" }, "null");
-  if (typeof value === "number") return el("td", { class: "number" }, String(value));
-  return el("td", {}, String(value));
+  if (isNumber(value)) return el("td", { class: "number" }, String(value));
+  const text = String(value);
+  // The direction of a text is its own, whatever the others of its row are.
+  return text.length > FIRST_CHARACTERS ? longCell(text) : el("td", { dir: "auto" }, text);
+}
+
+/** Returns a cell that shows the beginning of a long text, and the rest if somebody asks for it. */
+function longCell(text) {
+  const all = button(`Show all ${count(text.length, "character")}`, () => element.replaceChildren(text));
+  // A character of two units is not divided.
+  const element = el("td", { dir: "auto" }, `${text.slice(0, FIRST_CHARACTERS).replace(/[\ud800-\udbff]$/, "")}… `, all);
+  return element;
 }
 
 /** Returns the class of a column: numbers are at the right, and so is their head. */
 function columnClass(rows, index) {
   const values = rows.map((row) => row[index]).filter((value) => value !== null);
-  return values.length > 0 && values.every((value) => typeof value === "number") ? "number" : null;
+  return values.length > 0 && values.every(isNumber) ? "number" : null;
 }
 
 /** Returns a field as spreadsheets read it. One that they would take for a formula is marked as text. */
@@ -42,8 +60,21 @@ function toTabs(columns, rows) {
   return [columns, ...rows].map((row) => row.map(field).join("\t")).join("\n");
 }
 
-function toJson(columns, rows) {
-  return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value]))), null, 2);
+/** Returns names that differ: several columns may have the same one, and an object has only one property of a name. */
+function distinct(columns) {
+  const used = new Set();
+  return columns.map((column) => {
+    let name = column;
+    for (let number = 2; used.has(name); number += 1) name = `${column}_${number}`;
+    used.add(name);
+    return name;
+  });
+}
+
+export function toJson(columns, rows) {
+  const names = distinct(columns);
+  const exact = (key, value) => (typeof value !== "bigint" ? value : JSON.rawJSON ? JSON.rawJSON(String(value)) : String(value));
+  return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, index) => [names[index], value]))), exact, 2);
 }
 
 function download(name, type, text) {
@@ -70,7 +101,7 @@ function button(label, onclick) {
 export function plainTable(columns, rows, total = rows.length) {
   const head = el("thead", {}, el("tr", {}, columns.map((name, index) => el("th", { scope: "col", class: columnClass(rows, index) }, name))));
   const body = el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))));
-  const wrap = el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Rows" }, el("table", {}, head, body));
+  const wrap = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": "Rows" }, el("table", {}, head, body));
   const note = total === 0 ? "No rows." : total > rows.length ? `The first ${rows.length} of ${count(total, "row")}.` : `${count(total, "row")}.`;
   return el("div", { class: "rows" }, wrap, el("p", { class: "hint" }, note));
 }
@@ -107,7 +138,7 @@ export function resultTable(columns, rows, name = "answer") {
 
   draw();
   const table = el("table", {}, el("thead", {}, el("tr", {}, heads)), body);
-  const wrap = el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Rows of the answer" }, table);
+  const wrap = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": "Rows of the answer" }, table);
   const tools = el("div", { class: "tools" },
     button("Copy", () => copy(toTabs(columns, sorted))),
     button("CSV", () => download(`${name}.csv`, "text/csv", toCsv(columns, sorted))),

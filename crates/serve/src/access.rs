@@ -139,8 +139,8 @@ impl Access {
     /// Checks where a request comes from, if a browser says it. `is_page` is true for pages, which other sites may link to.
     pub(crate) fn check_origin(method: &Method, headers: &HeaderMap, is_page: bool) -> Result<(), Problem> {
         let is_reading = matches!(*method, Method::GET | Method::HEAD);
-        let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
-        let is_foreign = site.is_some_and(|site| !matches!(site, b"same-origin" | b"none"));
+        let mut sites = headers.get_all("sec-fetch-site").iter();
+        let is_foreign = sites.any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"));
         if is_foreign && !(is_reading && is_page) {
             return Err(Problem::forbidden("the request comes from a page of another site"));
         }

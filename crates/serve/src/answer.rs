@@ -4,6 +4,7 @@ use crate::parser::OpenParser;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use xpr_exec::Outcome;
 use xpr_exec::database::AnswerCell;
 use xpr_learn::experiment::{Alternative, AnsweredQuestion, json_cell, rows_of};
@@ -141,7 +142,7 @@ pub struct FeedbackRequest {
     /// The number of the question.
     pub id: i64,
     /// `right`, `wrong`, `corrected` (with the right query), `answer` (with the query of one of the answers shown) or `none-of-these`.
-    #[schema(value_type = String, example = "right")]
+    #[schema(schema_with = verdict_schema)]
     pub verdict: xpr_log::Verdict,
     /// The right query, or that of the right answer.
     #[serde(default)]
@@ -157,8 +158,13 @@ pub struct FeedbackResponse {
     /// The number of the question.
     pub id: i64,
     /// What was said.
-    #[schema(value_type = String)]
+    #[schema(schema_with = verdict_schema)]
     pub verdict: xpr_log::Verdict,
+}
+
+fn verdict_schema() -> Object {
+    let names = xpr_log::Verdict::ALL.map(xpr_log::Verdict::name);
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build()
 }
 
 /// Returns the rows of cells as JSON.

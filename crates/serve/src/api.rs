@@ -28,7 +28,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
-use utoipa::{IntoParams, OpenApi, ToSchema};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
+use utoipa::{IntoParams, Modify, OpenApi, ToSchema};
 
 /// The description of the interface.
 #[derive(OpenApi)]
@@ -39,7 +41,8 @@ use utoipa::{IntoParams, OpenApi, ToSchema};
                        details (RFC 9457).",
         license(name = "MIT OR Apache-2.0")
     ),
-    paths(ask, run, feedback, schema, log, labels, progress, runs, live, ready),
+    paths(ask, run, feedback, schema, log, labels, progress, runs, events, live, ready),
+    modifiers(&Everywhere),
     components(schemas(
         AskRequest,
         AskResponse,
@@ -63,6 +66,34 @@ use utoipa::{IntoParams, OpenApi, ToSchema};
     ))
 )]
 struct Description;
+
+/// What holds for every path: any request can be refused, and a server may need a token.
+struct Everywhere;
+
+impl Modify for Everywhere {
+    fn modify(&self, description: &mut utoipa::openapi::OpenApi) {
+        const SCHEME: &str = "token";
+        let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+        let refused = ResponseBuilder::new()
+            .description("The request is refused, or the server cannot answer it now")
+            .content("application/problem+json", problem)
+            .build();
+        for path in description.paths.paths.values_mut() {
+            for operation in [&mut path.get, &mut path.post].into_iter().flatten() {
+                operation.responses.responses.insert("default".to_owned(), refused.clone().into());
+            }
+        }
+        let token = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("The access token, if the server was started with one"))
+            .build();
+        let components = description.components.get_or_insert_default();
+        components.add_security_scheme(SCHEME, SecurityScheme::Http(token));
+        // Without the token, or with it.
+        let with_token = SecurityRequirement::new(SCHEME, Vec::<String>::new());
+        description.security = Some(vec![SecurityRequirement::default(), with_token]);
+    }
+}
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -132,6 +163,16 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Problem::internal()))
 }
 
+/// Runs a function that reads the log of a run. Few run at the same time, and some wait.
+async fn reading_log<T: Send + 'static>(
+    app: &Arc<App>,
+    run: Option<String>,
+    work: impl FnOnce(&ServedRun) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let _turn = app.log_reads.turn().await?;
+    blocking(app, run, work).await
+}
+
 /// Reads the JSON body of a request.
 fn json<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -140,6 +181,10 @@ fn json<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Pro
         let detail = "send JSON, with the header `Content-Type: application/json`";
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Problem::new(status, "not-json", "The request is not JSON", detail));
+    }
+    // A list would be read as the fields in their order.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Problem::bad_request("send a JSON object"));
     }
     serde_json::from_slice(body).map_err(|error| Problem::bad_request(error.to_string()))
 }
@@ -237,7 +282,7 @@ async fn schema(State(app): State<Arc<App>>, uri: Uri) -> Response {
 async fn log(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let read = async {
         let query: LogQuery = query(&uri)?;
-        blocking(&app, query.run.clone(), move |run| read_log(run, &query)).await
+        reading_log(&app, query.run.clone(), move |run| read_log(run, &query)).await
     };
     respond(read.await)
 }
@@ -247,7 +292,7 @@ async fn log(State(app): State<Arc<App>>, uri: Uri) -> Response {
 async fn labels(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let labels = async {
         let RunQuery { run } = query(&uri)?;
-        let entries = blocking(&app, run.clone(), most_helpful).await?;
+        let entries = reading_log(&app, run.clone(), most_helpful).await?;
         read_labels(app.run(run.as_deref())?, entries).await
     };
     respond(labels.await)
@@ -258,7 +303,7 @@ async fn labels(State(app): State<Arc<App>>, uri: Uri) -> Response {
 async fn progress(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let read = async {
         let RunQuery { run } = query(&uri)?;
-        blocking(&app, run, read_progress).await
+        reading_log(&app, run, read_progress).await
     };
     respond(read.await)
 }
@@ -332,6 +377,10 @@ struct Event<'s> {
 }
 
 /// Sends an event whenever the parser of a run changes, or its next one is trained further (server-sent events).
+#[utoipa::path(get, path = "/v1/events", params(RunQuery), responses(
+    (status = 200, body = String, content_type = "text/event-stream", description = "A stream that goes on until the client closes it"),
+    (status = 429, body = Problem, content_type = "application/problem+json", description = "Too many clients listen"),
+))]
 async fn events(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let named = query::<RunQuery>(&uri).and_then(|query| app.run(query.run.as_deref()));
     let run = match named {

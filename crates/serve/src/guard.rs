@@ -24,7 +24,9 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 /// What a request without the right token costs, in requests: tokens cannot be guessed fast.
 const WRONG_TOKEN: f64 = 10.0;
 
-/// Headers of every response. Pages load nothing from elsewhere, have no scripts of their own text, and cannot be framed.
+/// Headers of every response. Pages load nothing from elsewhere, have no scripts of their own text, and cannot be framed. Other sites do not
+/// learn their addresses. With `no-referrer`, browsers would also keep the origin of the pages' own forms to themselves (`Origin: null`),
+/// and [`Access::check_origin`] would refuse them.
 const HEADERS: [(HeaderName, &str); 8] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -33,7 +35,7 @@ const HEADERS: [(HeaderName, &str); 8] = [
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (
@@ -67,14 +69,22 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     if let Some(connection) = connection.filter(|_| !is_stream) {
         connection.is_waiting(Instant::now());
     }
-    // A method or path that no route has; routes answer with problems themselves.
+    // What the router itself refuses has no body, or one of text; routes answer with problems.
     let status = response.status();
-    let is_bare = !response.headers().contains_key(header::CONTENT_TYPE);
-    if is_bare && matches!(status, StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_FOUND) {
-        let detail = "see /v1/openapi.json for what there is";
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_bare = kind.is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    if is_bare && status.is_client_error() {
+        let what_there_is = match client {
+            Client::Browser => "there is no page at this address",
+            Client::Program => "see /v1/openapi.json for what there is",
+        };
         let problem = match status {
-            StatusCode::NOT_FOUND => Problem::not_found(detail),
-            _ => Problem::new(status, "method", "This method cannot be used here", detail),
+            StatusCode::NOT_FOUND => Problem::not_found(what_there_is),
+            StatusCode::METHOD_NOT_ALLOWED => {
+                Problem::new(status, "method", "This method cannot be used here", what_there_is)
+            }
+            StatusCode::BAD_REQUEST => Problem::bad_request("the address cannot be read"),
+            status => Problem::refusal(status, what_there_is),
         };
         let allow = response.headers().get(header::ALLOW).cloned();
         response = client.refuse(problem);
@@ -136,6 +146,11 @@ fn is_asset(path: &str) -> bool {
 async fn with_body(request: Request) -> Result<Request, Problem> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let (parts, body) = request.into_parts();
+    if parts.headers.get_all(header::CONTENT_ENCODING).iter().any(|coding| coding != "identity") {
+        let (title, detail) =
+            ("The request is compressed", "send the body as it is, without `Content-Encoding`");
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "compressed", title, detail));
+    }
     let bytes = match tokio::time::timeout(BODY_TIME, Limited::new(body, LARGEST_BODY).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {

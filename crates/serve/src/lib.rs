@@ -18,6 +18,7 @@ mod api;
 mod assets;
 mod connections;
 mod guard;
+mod log_reads;
 mod log_views;
 mod page;
 mod parser;

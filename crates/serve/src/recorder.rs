@@ -6,13 +6,16 @@
 use crate::answer::AskResponse;
 use crate::problem::Problem;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 use xpr_log::{LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog};
 
 /// The most that is written in one transaction.
 const MAX_BATCH: usize = 256;
+/// What can wait to be written. Where the disk is slow, or another process writes the log, the threads that answer wait for a place, and so
+/// their queue fills and refuses.
+const MAX_WAITING: usize = 256;
 
 /// The receiver of an answer.
 pub(crate) type Reply = oneshot::Sender<Result<AskResponse, Problem>>;
@@ -36,7 +39,7 @@ impl Record {
 /// The recorder of a run. It ends when this is dropped and all is written.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    records: Option<Sender<Record>>,
+    records: Option<SyncSender<Record>>,
     thread: Option<JoinHandle<()>>,
     path: PathBuf,
 }
@@ -48,7 +51,7 @@ impl Recorder {
     /// If the log cannot be opened.
     pub(crate) fn start(path: &Path) -> Result<Self, LogError> {
         let log = QuestionLog::open(path)?;
-        let (records, waiting) = mpsc::channel();
+        let (records, waiting) = mpsc::sync_channel(MAX_WAITING);
         let file = path.to_owned();
         let write = move || write(Some(log), &file, &waiting);
         let thread = thread::Builder::new().name("xpr-recorder".to_owned()).spawn(write);
@@ -61,23 +64,23 @@ impl Recorder {
         &self.path
     }
 
-    /// Writes a question, and then sends its answer.
+    /// Writes a question, and then sends its answer. Waits while too much waits to be written.
     pub(crate) fn question(&self, asked: NewQuestion, answer: AskResponse, reply: Reply) {
-        self.send(Record::Question(Box::new((asked, answer)), reply));
-    }
-
-    /// Writes feedback. The receiver gets a message when it is written.
-    pub(crate) fn feedback(&self, feedback: NewFeedback) -> oneshot::Receiver<Result<(), Problem>> {
-        let (reply, receiver) = oneshot::channel();
-        self.send(Record::Feedback(feedback, reply));
-        receiver
-    }
-
-    fn send(&self, record: Record) {
         // If the thread is gone, the record is dropped, and with it the sender of its reply, which the receiver notices.
         if let Some(records) = &self.records {
-            let _ = records.send(record);
+            let _ = records.send(Record::Question(Box::new((asked, answer)), reply));
         }
+    }
+
+    /// Writes feedback. The receiver gets a message when it is written. It does not wait, so that it can be called where connections are served.
+    pub(crate) fn feedback(&self, feedback: NewFeedback) -> oneshot::Receiver<Result<(), Problem>> {
+        let (reply, receiver) = oneshot::channel();
+        if let Some(records) = &self.records
+            && let Err(TrySendError::Full(record)) = records.try_send(Record::Feedback(feedback, reply))
+        {
+            record.refuse(&Problem::too_many("too much waits to be written; say it again in a second"));
+        }
+        receiver
     }
 }
 
@@ -158,7 +161,13 @@ fn reply_all(written: Result<Vec<QuestionId>, LogError>, answers: Vec<(AskRespon
 fn refusal(error: &LogError) -> Problem {
     match error {
         LogError::NoQuestion(_) => Problem::not_found(error.to_string()),
-        LogError::Program(_) | LogError::NothingConfirmed(_) => Problem::bad_feedback(error.to_string()),
+        LogError::Program(verdict) => Problem::bad_feedback(match verdict.has_program() {
+            true => format!("the verdict `{verdict}` needs a query in `sql`"),
+            false => format!(
+                "the verdict `{verdict}` has no place for a query; send one in `sql` with `corrected`"
+            ),
+        }),
+        LogError::NothingConfirmed(_) => Problem::bad_feedback(error.to_string()),
         _ => {
             tracing::error!(%error, "the log cannot be written");
             Problem::unavailable("the log of questions cannot be written, and nothing is answered without it")

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use xpr_exec::database::answer_cells;
 use xpr_exec::{Executor, Outcome};
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, Table, TableId};
-use xpr_learn::Task;
+use xpr_learn::TrainedRun;
 
 /// The number of example values of a column.
 const EXAMPLES: usize = 4;
@@ -13,6 +13,9 @@ const EXAMPLES: usize = 4;
 const EXAMPLE_CHARS: usize = 40;
 /// The number of names that are listed of data that are no database.
 const MAX_NAMES: usize = 2000;
+
+/// The number of questions that are suggested.
+const QUESTIONS: usize = 3;
 
 /// What questions can be about.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
@@ -24,6 +27,8 @@ pub struct SchemaView {
     /// The names that programs can use, if the data are a knowledge base.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    /// Some questions to begin with: those of labels, or simple ones about the first tables.
+    pub questions: Vec<String>,
 }
 
 /// A table.
@@ -54,15 +59,28 @@ pub struct ColumnView {
 
 impl SchemaView {
     /// Reads example values of every column, within the limits of guesses. A column whose values cannot be read so fast has none.
-    pub(crate) fn read(task: &Task, run: &str) -> Self {
+    pub(crate) fn read(trained: &TrainedRun, run: &str) -> Self {
+        let task = &trained.task;
+        let scope = trained.confidence().map(|record| &record.scope);
+        let mut questions: Vec<String> = scope
+            .map(|scope| scope.examples(QUESTIONS))
+            .unwrap_or_default()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let Some(schema) = task.world().schema() else {
             let names = task.world().environment().items().iter().map(|item| item.phrase.clone());
             return SchemaView {
                 run: run.to_owned(),
                 tables: vec![],
                 names: names.take(MAX_NAMES).collect(),
+                questions,
             };
         };
+        if questions.is_empty() {
+            let counted = |table: &Table| format!("how many {} are there", table.name.replace('_', " "));
+            questions = schema.tables.iter().take(QUESTIONS).map(counted).collect();
+        }
         let mut executor = task.executor().ok();
         let mut table = |(id, table): (TableId, &Table)| {
             let column = |index: usize| {
@@ -80,7 +98,7 @@ impl SchemaView {
             TableView { name: table.name.clone(), columns: (0..table.columns.len()).map(column).collect() }
         };
         let tables = (0..).map(TableId).zip(&schema.tables).map(&mut table).collect();
-        SchemaView { run: run.to_owned(), tables, names: vec![] }
+        SchemaView { run: run.to_owned(), tables, names: vec![], questions }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::access::{Access, AccessToken};
 use crate::connections::{Connection, Connections, most_connections};
+use crate::log_reads::LogReads;
 use crate::rate::RateLimit;
 use crate::served_run::ServedRun;
 use crate::{api, guard};
@@ -86,6 +87,7 @@ pub(crate) struct App {
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) listeners: Arc<Semaphore>,
+    pub(crate) log_reads: LogReads,
     /// Becomes true when the server ends.
     pub(crate) ends: watch::Receiver<bool>,
 }
@@ -136,6 +138,7 @@ impl Server {
             connections: Arc::clone(&connections),
             metrics: metrics.clone(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            log_reads: LogReads::default(),
             ends: ends.subscribe(),
         });
         let routes = api::routes().merge(options.more_routes.with_state(()));
@@ -230,6 +233,30 @@ pub(crate) async fn ended(ends: &mut watch::Receiver<bool>) {
     let _ = ends.wait_for(|ends| *ends).await;
 }
 
+/// Says what each metric is.
+fn describe_metrics() {
+    use metrics::{describe_counter, describe_gauge, describe_histogram};
+    describe_counter!("xpr_requests_total", "Requests, by the status of their responses.");
+    describe_histogram!(
+        "xpr_request_seconds",
+        "Time from the headers of a request to those of its response."
+    );
+    describe_counter!("xpr_questions_total", "Questions that were answered, by whether the parser was sure.");
+    describe_counter!("xpr_questions_refused_total", "Questions that were refused because too many waited.");
+    describe_histogram!(
+        "xpr_answer_seconds",
+        "Time from a question's arrival until its answer is found, without writing the log."
+    );
+    describe_histogram!("xpr_batch_questions", "Questions that were searched together.");
+    describe_counter!("xpr_feedback_total", "What people said about answers, by verdict.");
+    describe_counter!(
+        "xpr_parsers_opened_total",
+        "Parsers that were promoted, and data that changed, while the server ran."
+    );
+    describe_gauge!("xpr_connections", "Open connections.");
+    describe_gauge!("xpr_questions_waiting", "Questions that wait for a thread.");
+}
+
 /// Returns what is told to Prometheus. There is one for the whole process.
 fn recorder() -> PrometheusHandle {
     static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
@@ -247,6 +274,7 @@ fn recorder() -> PrometheusHandle {
         let handle = recorder.handle();
         // Another recorder of the process gets what is measured, and the page of metrics is empty.
         let _ = metrics::set_global_recorder(recorder);
+        describe_metrics();
         handle
     };
     RECORDER.get_or_init(install).clone()

@@ -91,6 +91,21 @@ impl Browser {
         self.send("url", &json!({ "url": address }));
     }
 
+    /// Goes to a new tab.
+    pub(crate) fn new_tab(&self) {
+        let tab = self.send("window/new", &json!({ "type": "tab" }));
+        self.send("window", &json!({ "handle": tab["handle"] }));
+    }
+
+    /// Makes pages that are opened from now on do without scripts of their own.
+    pub(crate) fn disable_scripts(&self) {
+        let parameters = json!({ "value": true });
+        self.send(
+            "goog/cdp/execute",
+            &json!({ "cmd": "Emulation.setScriptExecutionDisabled", "params": parameters }),
+        );
+    }
+
     /// Runs a script in the page, and returns what it returns.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.send("execute/sync", &json!({ "script": script, "args": [] }))

@@ -52,6 +52,11 @@ pub fn same_answer(gold: &str, guess: &str) -> bool {
     }
 }
 
+/// Returns whether the rows of a printed answer have an order that its query asks for.
+pub fn has_order(answer: &str) -> bool {
+    answer.starts_with(LIST)
+}
+
 /// Splits a printed answer into rows. Also returns whether they have an order.
 fn rows_of(answer: &str) -> Option<(bool, Vec<&str>)> {
     let (ordered, rest) = match answer.strip_prefix("(list ") {

@@ -38,7 +38,7 @@ pub(crate) mod time_text;
 mod values;
 
 pub use cell::Cell;
-pub use denotation::{AnswerCell, answer_cells, answer_rows, is_zero, same_answer};
+pub use denotation::{AnswerCell, answer_cells, answer_rows, has_order, is_zero, same_answer};
 pub use error::DatabaseError;
 pub use limits::QueryLimits;
 pub use read_schema::{LeftOutTable, ProgressCallback, ReadSchema, ReadingProgress};

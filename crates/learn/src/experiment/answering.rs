@@ -10,9 +10,10 @@ use crate::inference::{
 use crate::task::{Task, TaskError};
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
+use std::cmp::Ordering;
 use std::time::Instant;
 use xpr_exec::Outcome;
-use xpr_exec::database::{AnswerCell, answer_cells};
+use xpr_exec::database::{AnswerCell, answer_cells, has_order};
 use xpr_parser::Question;
 use xpr_run::ExecutedCandidate;
 
@@ -292,11 +293,51 @@ impl<'r> QuestionAnswerer<'r> {
     }
 }
 
-/// Returns the rows of an outcome of a query.
+/// Returns the rows of an outcome of a query. If the query asks for no order, they are in that of their cells: 2 before 10.
+///
+/// ```
+/// use xpr_exec::Outcome;
+/// use xpr_learn::experiment::rows_of;
+///
+/// let cells = |answer: &str| -> Vec<String> {
+///     let rows = rows_of(&Outcome::Value(answer.to_owned())).expect("an answer");
+///     rows.iter().map(|row| row[0].to_string()).collect()
+/// };
+/// assert_eq!(cells(r#"(bag ("b") ("a") (-1.5) (10) (2) (null))"#), ["-1.5", "2", "10", "a", "b", "null"]);
+/// assert_eq!(cells("(list (10) (2))"), ["10", "2"]);
+/// ```
 pub fn rows_of(outcome: &Outcome) -> Option<Vec<Vec<AnswerCell>>> {
     match outcome {
-        Outcome::Value(answer) => answer_cells(answer),
+        Outcome::Value(answer) => {
+            let mut rows = answer_cells(answer)?;
+            if !has_order(answer) {
+                rows.sort_by(|left, right| {
+                    let cells = left.iter().zip(right).map(|(left, right)| compare_cells(left, right));
+                    cells.fold(Ordering::Equal, Ordering::then)
+                });
+            }
+            Some(rows)
+        }
         Outcome::Empty => Some(vec![]),
         _ => None,
+    }
+}
+
+/// Compares cells: numbers come before texts, and nulls last.
+fn compare_cells(left: &AnswerCell, right: &AnswerCell) -> Ordering {
+    let kind = |cell: &AnswerCell| match cell {
+        AnswerCell::Number(_) => 0,
+        AnswerCell::Text(_) => 1,
+        AnswerCell::Bytes(_) => 2,
+        AnswerCell::Null => 3,
+    };
+    let value = |printed: &str| printed.parse().unwrap_or(f64::NAN);
+    match (left, right) {
+        (AnswerCell::Number(left), AnswerCell::Number(right)) => {
+            value(left).total_cmp(&value(right)).then_with(|| left.cmp(right))
+        }
+        (AnswerCell::Text(left), AnswerCell::Text(right))
+        | (AnswerCell::Bytes(left), AnswerCell::Bytes(right)) => left.cmp(right),
+        _ => kind(left).cmp(&kind(right)),
     }
 }

@@ -98,6 +98,15 @@ impl Scope {
         Scope { questions, ..scope }
     }
 
+    /// Returns some of the labeled questions, which the parser can answer: short ones, from all parts of the labels.
+    pub fn examples(&self, most: usize) -> Vec<&str> {
+        const LONGEST: usize = 60;
+        let short: Vec<&str> =
+            self.questions.iter().map(String::as_str).filter(|text| text.len() <= LONGEST).collect();
+        let step = short.len().div_ceil(most.max(1)).max(1);
+        short.into_iter().step_by(step).collect()
+    }
+
     /// Returns why a question is out of scope, or nothing if it may be answered.
     pub fn declines(&self, task: &Task, text: &str) -> Option<OutOfScope> {
         let words = tokenize(text);

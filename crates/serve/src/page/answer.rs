@@ -19,7 +19,7 @@ pub(super) fn answer(answer: &AskResponse) -> Markup {
         article.answer {
             @if answer.unsure {
                 p.notice { (unsure(answer)) }
-                @for alternative in &answer.answers { (one_of_several(alternative)) }
+                div.choices { @for alternative in &answer.answers { (one_of_several(alternative)) } }
             } @else {
                 (explanation(answer.explanation.as_deref()))
                 (table(&answer.columns, &answer.rows, answer.message.as_deref(), MAX_ROWS, answer.rows.len()))
@@ -89,7 +89,7 @@ fn table(
         return html! { p.text-answer { (message) } };
     }
     html! {
-        div.table-wrap tabindex="0" role="region" aria-label="Rows" {
+        div.table-wrap tabindex="0" role="group" aria-label="Rows" {
             table {
                 thead { tr { @for column in columns { th scope="col" { (column) } } } }
                 tbody {

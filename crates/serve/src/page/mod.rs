@@ -45,7 +45,7 @@ pub(crate) fn problem(problem: &Problem) -> Response {
     let body = html! {
         section.notice role="alert" {
             h1 { (problem.title) }
-            p { (problem.detail) "." }
+            p.sentence { (problem.detail) "." }
             p { a href="/" { "Back to asking" } }
         }
     };
@@ -75,7 +75,7 @@ fn layout<'a>(app: &'a App, run: &'a str, title: &'a str, current: &'a str, scri
 async fn ask_page(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let page = async {
         let RunQuery { run } = query(&uri)?;
-        ask_markup(&app, run, "", html! {}).await
+        ask_markup(&app, run, "", None).await
     };
     show(page.await)
 }
@@ -95,17 +95,17 @@ async fn ask_form(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) 
             Err(problem) if problem.status == 422 => answer::refused(&problem),
             Err(problem) => return Err(problem),
         };
-        ask_markup(&app, run, &question, answer).await
+        ask_markup(&app, run, &question, Some(answer)).await
     };
     show(page.await)
 }
 
-/// Returns the page on which people ask, with a question and its answer.
+/// Returns the page on which people ask, with a question and its answer, or with questions to begin with.
 async fn ask_markup(
     app: &Arc<App>,
     run: Option<String>,
     question: &str,
-    answer: Markup,
+    answer: Option<Markup>,
 ) -> Result<Markup, Problem> {
     let (name, has_log, schema) =
         blocking(app, run, |run| Ok((run.name().to_owned(), run.has_log(), run.schema()))).await?;
@@ -121,7 +121,12 @@ async fn ask_markup(
                         button.primary type="submit" { "Ask" }
                     }
                 }
-                div #answer aria-live="polite" aria-busy="false" { (answer) }
+                div #answer aria-live="polite" aria-busy="false" {
+                    @match answer {
+                        Some(answer) => (answer),
+                        None => (questions_markup(&schema, &name)),
+                    }
+                }
             }
             aside #schema aria-labelledby="schema-title" { (schema_markup(&schema)) }
         }
@@ -129,14 +134,31 @@ async fn ask_markup(
     Ok(layout(app, &name, "Ask", "/", "ask.js").page(&body))
 }
 
-/// Returns the tables beside the question.
+/// Returns questions to begin with. Each is a button of a form, so that it is asked without scripts too.
+fn questions_markup(schema: &SchemaView, run: &str) -> Markup {
+    html! {
+        @if !schema.questions.is_empty() {
+            form.examples-to-ask method="post" action="/" {
+                input type="hidden" name="run" value=(run);
+                h2 { "For example" }
+                ul {
+                    @for question in &schema.questions {
+                        li { button.link type="submit" name="question" value=(question) data-ask=(question) { (question) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the tables beside the question. A script lets them be closed, and names be inserted.
 fn schema_markup(schema: &SchemaView) -> Markup {
     html! {
         h2 #schema-title { "What you can ask about" }
         p.hint.scripts-only { "Click a name to insert it." }
         @for table in &schema.tables {
-            details.table open[schema.tables.len() <= 8] {
-                summary { span.name data-insert=(table.name) { (table.name) } " " span.count { (table.columns.len()) } }
+            section.table aria-label=(table.name) {
+                h3 { span.name data-insert=(table.name) { (table.name) } " " span.count { (table.columns.len()) } }
                 ul {
                     @for column in &table.columns {
                         li {

@@ -312,7 +312,7 @@ impl ServedRun {
     /// Returns what questions can be about. Reading example values takes a moment the first time.
     pub fn schema(&self) -> SchemaView {
         let parser = self.shared.current();
-        parser.schema.get_or_init(|| SchemaView::read(&parser.run.task, &self.shared.name)).clone()
+        parser.schema.get_or_init(|| SchemaView::read(&parser.run, &self.shared.name)).clone()
     }
 }
 

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Instant;
-use xpr_exec::Executor;
+use xpr_exec::{Executor, Outcome};
 
 /// Runs queries of people until the queue is closed.
 pub(super) fn run_queries(shared: &Shared) {
@@ -56,7 +56,11 @@ fn run_query(
     // Its message would name the file of the database.
     parser.run.task.check_unchanged().map_err(|_| data_changed())?;
     if !outcome.executes() {
-        return Err(Problem::bad_query(outcome.text()));
+        let advice = match outcome {
+            Outcome::Timeout(_) => "; ask for less at a time, for example with a LIMIT",
+            _ => "",
+        };
+        return Err(Problem::bad_query(format!("{}{advice}", outcome.text())));
     }
     let (rows, message) = rows_or_text(&outcome);
     let columns = executor.column_names(&sql).unwrap_or_default();
