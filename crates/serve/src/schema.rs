@@ -95,7 +95,7 @@ impl SchemaView {
                     examples: examples.unwrap_or_default(),
                 }
             };
-            TableView { name: table.name.clone(), columns: (0..table.columns.len()).map(column).collect() }
+            TableView { name: schema.table_name(id), columns: (0..table.columns.len()).map(column).collect() }
         };
         let tables = (0..).map(TableId).zip(&schema.tables).map(&mut table).collect();
         SchemaView { run: run.to_owned(), tables, names: vec![], questions }
@@ -118,7 +118,7 @@ fn references(schema: &Schema, table: &Table, column: u32) -> Option<String> {
         let position = key.columns.iter().position(|&from| from == column)?;
         key.to.get(position).copied()
     })?;
-    Some(format!("{}.{}", schema.table(to.table).name, schema.column(to).name))
+    Some(format!("{}.{}", schema.table_name(to.table), schema.column(to).name))
 }
 
 /// Returns some values of a column.

@@ -78,13 +78,13 @@ impl CheckedData {
         write_notes(index.tables_with_oversized_cells().iter().map(|table| {
             format!(
                 "the table {} has cells of more than 256 KiB, which questions cannot name and queries cannot read",
-                schema.schema.table(*table).name
+                schema.schema.table_name(*table)
             )
         }));
         write_notes(index.sampled_tables().iter().map(|table| {
             format!(
                 "the table {} is large: questions can name the values of a sample of its rows, and the most common ones",
-                schema.schema.table(*table).name
+                schema.schema.table_name(*table)
             )
         }));
         write_notes(schema.left_out.iter().map(ToString::to_string));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Example, Project, ProjectSettings, relative_path};
 use xpr_exec::database::Database;
-use xpr_lang::sql::{ForeignKey, Schema, Table};
+use xpr_lang::sql::{ColumnId, ForeignKey, Schema, TableId};
 use xpr_learn::synthesis::Patterns;
 use xpr_learn::task::{DatabaseWorld, SCHEMA_FILE, StoredSchema};
 use xpr_learn::{Experiment, Task};
@@ -227,21 +227,21 @@ fn path_from(folder: &Path, path: &Path) -> Result<String> {
 fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<()> {
     let columns: usize = schema.tables.iter().map(|table| table.columns.len()).sum();
     writeln!(out, "{} tables, {columns} columns, {values} indexed values", schema.tables.len())?;
-    for table in schema.tables.iter().take(MAX_LISTED) {
+    for (index, table) in (0..).zip(schema.tables.iter().take(MAX_LISTED)) {
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        writeln!(out, "  {} ({})", table.name, columns.join(", "))?;
+        writeln!(out, "  {} ({})", schema.table_name(TableId(index)), columns.join(", "))?;
     }
     if schema.tables.len() > MAX_LISTED {
         writeln!(out, "  … and {} more", schema.tables.len() - MAX_LISTED)?;
     }
-    let mut keys: Vec<(&Table, &ForeignKey)> = schema
-        .tables
-        .iter()
-        .flat_map(|table| table.foreign_keys.iter().map(move |key| (table, key)))
+    let mut keys: Vec<(TableId, &ForeignKey)> = (0..)
+        .map(TableId)
+        .zip(&schema.tables)
+        .flat_map(|(id, table)| table.foreign_keys.iter().map(move |key| (id, key)))
         .collect();
     // Some schemas declare a key twice.
     keys.dedup_by(|(table, later), (of, earlier)| {
-        std::ptr::eq(*table, *of) && (&later.columns, &later.to) == (&earlier.columns, &earlier.to)
+        table == of && (&later.columns, &later.to) == (&earlier.columns, &earlier.to)
     });
     let declared = keys.iter().filter(|(_, key)| key.confidence >= 1.0).count();
     let heading = match (keys.len(), declared) {
@@ -251,16 +251,17 @@ fn write_schema(out: &mut dyn Write, schema: &Schema, values: usize) -> Result<(
         _ => "Foreign keys, declared or, with a confidence, inferred from names and values:",
     };
     writeln!(out, "{heading}")?;
-    for (table, key) in keys.iter().take(MAX_LISTED) {
-        let from = key.columns.iter().map(|&column| table.columns[column as usize].name.as_str());
+    for &(table, key) in keys.iter().take(MAX_LISTED) {
+        let from = key.columns.iter().map(|&column| schema.column(ColumnId { table, column }).name.as_str());
         let to =
-            key.to.iter().map(|&id| format!("{}.{}", schema.table(id.table).name, schema.column(id).name));
+            key.to.iter().map(|&id| format!("{}.{}", schema.table_name(id.table), schema.column(id).name));
         let (from, to): (Vec<_>, Vec<_>) = (from.collect(), to.collect());
         let confidence = match key.confidence {
             declared if declared >= 1.0 => String::new(),
             inferred => format!(" (confidence {:.0} %)", 100.0 * inferred),
         };
-        writeln!(out, "  {}.{} -> {}{confidence}", table.name, from.join("+"), to.join("+"))?;
+        let table = schema.table_name(table);
+        writeln!(out, "  {table}.{} -> {}{confidence}", from.join("+"), to.join("+"))?;
     }
     if keys.len() > MAX_LISTED {
         writeln!(out, "  … and {} more", keys.len() - MAX_LISTED)?;

@@ -47,6 +47,14 @@ impl PrivateFolder {
         Ok(PrivateFolder { folder, _lock: lock })
     }
 
+    /// Makes a link to a file, and returns its path.
+    #[cfg(feature = "duckdb")]
+    pub(crate) fn link(&self, name: &str, to: &Path) -> io::Result<PathBuf> {
+        let link = self.folder.path().join(name);
+        std::os::unix::fs::symlink(to, &link)?;
+        Ok(link)
+    }
+
     /// Returns the path of the copy.
     pub(crate) fn copy(&self) -> PathBuf {
         self.folder.path().join(COPY)

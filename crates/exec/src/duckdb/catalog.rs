@@ -101,6 +101,11 @@ impl Catalog {
         Reader { session, path }.catalog()
     }
 
+    /// Takes note of what is left out besides what DuckDB cannot read.
+    pub(super) fn leave_out(&mut self, tables: &[LeftOutTable]) {
+        self.declared.left_out.extend_from_slice(tables);
+    }
+
     /// Returns the estimated rows of each table of a schema.
     pub(super) fn rows(&self, schema: &Schema) -> Vec<f64> {
         let rows = |table| self.details(table).map_or(f64::INFINITY, |details| details.rows);
@@ -191,8 +196,15 @@ impl Reader<'_> {
                     comment: comment.clone(),
                 });
             }
-            let rows = size.as_ref().and_then(|rows| rows.parse().ok());
-            let rows = rows.unwrap_or_else(|| self.counted(&table));
+            let size = size.as_ref().and_then(|rows| rows.parse().ok());
+            let rows = match size.map_or_else(|| self.counted(&table), Ok) {
+                Ok(rows) => rows,
+                Err(reason) => {
+                    let name = format!("{namespace}.{name}");
+                    declared.left_out.push(LeftOutTable { name, reason });
+                    continue;
+                }
+            };
             details.insert((table.namespace.clone(), table.name.clone()), TableDetails { kinds, rows });
             tables.insert(key, TableId(declared.schema.tables.len() as u32));
             declared.schema.tables.push(table);
@@ -206,7 +218,10 @@ impl Reader<'_> {
     }
 
     /// Returns the number of rows of a view; infinity if counting them takes long. That of a Parquet file is in its footer.
-    fn counted(&mut self, table: &Table) -> f64 {
+    ///
+    /// # Errors
+    /// If the view cannot be read, with the reason.
+    fn counted(&mut self, table: &Table) -> Result<f64, String> {
         let mut rows = f64::INFINITY;
         let counting = format!("SELECT count(*) FROM {}", qualified(table));
         let outcome = self.session.run(&counting, COUNTING, &mut |row| {
@@ -215,7 +230,11 @@ impl Reader<'_> {
             }
             Ok(())
         });
-        if outcome.is_ok() { rows } else { f64::INFINITY }
+        match outcome {
+            Ok(()) => Ok(rows),
+            Err(Fault::Limit(_)) => Ok(f64::INFINITY),
+            Err(fault) => Err(message(fault)),
+        }
     }
 
     fn keys(&mut self, tables: &TablesByName, schema: &mut Schema) -> Result<(), DatabaseError> {

@@ -44,6 +44,8 @@ pub(super) enum Kind {
     Array(Box<Kind>, usize),
     Struct(Vec<(String, Kind)>),
     Map(Box<Kind>, Box<Kind>),
+    /// One of several kinds.
+    Union(Vec<Kind>),
     /// No value of it can be printed.
     Other(u32),
 }
@@ -86,6 +88,11 @@ impl Kind {
                     inner(ffi::duckdb_map_type_key_type(ty)),
                     inner(ffi::duckdb_map_type_value_type(ty)),
                 ),
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_UNION => {
+                    let count = ffi::duckdb_union_type_member_count(ty);
+                    let member = |index| *inner(ffi::duckdb_union_type_member_type(ty, index));
+                    Kind::Union((0..count).map(member).collect())
+                }
                 id => Kind::plain(id),
             }
         }
@@ -227,6 +234,14 @@ impl<'a> Cells<'a> {
                 Kind::Enum(names, width) => {
                     let index = usize::try_from(self.unsigned(row, *width)).ok()?;
                     ReadCell::Bytes(names.get(index)?.as_bytes())
+                }
+                Kind::Union(members) => {
+                    // It is a structure whose first field says which of the others has the value.
+                    let tags = ffi::duckdb_struct_vector_get_child(self.vector, 0);
+                    let tag = Cells::new(tags, &Kind::Unsigned(1)).unsigned(row, 1);
+                    let member = usize::try_from(tag).ok()?;
+                    let values = ffi::duckdb_struct_vector_get_child(self.vector, 1 + member as u64);
+                    Cells::new(values, members.get(member)?).read(row)?
                 }
                 _ => ReadCell::Text(self.text(row)?),
             })

@@ -9,7 +9,7 @@
 use super::cells::{Cells, Kind, ReadCell};
 use super::engine::{Answer, Connection, Interrupter};
 use super::timer::Timer;
-use super::wire::{self, Failure, FailureKind, Opening, Request, Response, put_cell};
+use super::wire::{self, Failure, FailureKind, Loading, Opening, Request, Response, put_cell};
 use crate::database::Cell;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -98,7 +98,7 @@ fn answer(socket: &UnixStream) -> io::Result<()> {
     };
     let connection = match open(&opening) {
         Ok(connection) => connection,
-        Err(failure) => return respond(&Response::Failed(failure)),
+        Err(response) => return respond(&response),
     };
     // SAFETY: the connection is closed by the end of the process.
     let timer = Timer::start(unsafe { Interrupter::new(&connection) })?;
@@ -132,8 +132,31 @@ fn answer(socket: &UnixStream) -> io::Result<()> {
     }
 }
 
-/// Opens a database, or makes one from files.
-fn open(opening: &Opening) -> Result<Connection, Failure> {
+/// Opens a database, or makes one from files. Returns the response that says why not, if that fails.
+fn open(opening: &Opening) -> Result<Connection, Response> {
+    let connection = attached(opening).map_err(Response::Failed)?;
+    for (table, loading) in (0..).zip(&opening.loading) {
+        load(&connection, loading).map_err(|failure| Response::NotLoaded { table, failure })?;
+    }
+    if !opening.loading.is_empty() {
+        connection.execute(&format!("DETACH {DUCKDB_CATALOG}")).map_err(Response::Failed)?;
+    }
+    Ok(connection)
+}
+
+/// Makes a table of a file. The types are those of the first rows, or of all rows if others have other types.
+fn load(connection: &Connection, Loading { statement, otherwise }: &Loading) -> Result<(), Failure> {
+    match connection.execute(statement) {
+        Err(failure) if failure.kind == FailureKind::Type && !otherwise.is_empty() => {
+            // The first message says which value it is.
+            connection.execute(otherwise).map_err(|_| failure)
+        }
+        outcome => outcome,
+    }
+}
+
+/// Opens a database, and closes access to all else.
+fn attached(opening: &Opening) -> Result<Connection, Failure> {
     let memory = format!("{}B", opening.memory + ENGINE_MEMORY);
     let settings: Vec<(&str, &str)> =
         SETTINGS.iter().copied().chain([("memory_limit", memory.as_str())]).collect();
@@ -155,10 +178,7 @@ fn open(opening: &Opening) -> Result<Connection, Failure> {
         connection.execute(&format!("SET allowed_paths = [{}]", readable.join(", ")))?;
     }
     connection.execute("SET enable_external_access = false; SET lock_configuration = true")?;
-    if is_loader {
-        opening.loading.iter().try_for_each(|statement| connection.execute(statement))?;
-        connection.execute(&format!("DETACH {DUCKDB_CATALOG}"))?;
-    } else {
+    if !is_loader {
         warm_up(&connection)?;
         limit_memory(opening.memory + RESERVED);
     }
@@ -257,7 +277,15 @@ impl RunningQuery {
         let query = connection.prepare(text)?;
         let mut answer = query.run()?;
         let kinds: Vec<Kind> = answer.column_types().iter().map(Kind::of).collect();
-        self.send(&mut answer, &kinds, respond)?;
+        self.send(&mut answer, &kinds, respond).map_err(|stop| match stop {
+            Stopped::Unprintable(column) => {
+                let names = query.column_names();
+                let name = names.get(column).map_or("", String::as_str);
+                let message = format!("the values of {name} cannot be printed; write CAST(… AS VARCHAR)");
+                Stop::Failure(Failure { kind: FailureKind::Runtime, message })
+            }
+            Stopped::Other(stop) => stop,
+        })?;
         Ok(Response::End)
     }
 
@@ -266,7 +294,7 @@ impl RunningQuery {
         answer: &mut Answer<'_>,
         kinds: &[Kind],
         respond: &mut dyn FnMut(&Response) -> io::Result<()>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Stopped> {
         let columns = kinds.len() as u32;
         let (mut rows, mut output) = (0, 0);
         let mut cells = Vec::new();
@@ -278,15 +306,15 @@ impl RunningQuery {
             for row in 0..chunk.rows() {
                 rows += 1;
                 if rows > self.rows {
-                    return Err(over(FailureKind::Rows));
+                    return Err(over(FailureKind::Rows).into());
                 }
                 let before = cells.len();
-                for (vector, kind) in vectors.iter().zip(kinds) {
+                for (column, vector) in vectors.iter().enumerate() {
                     // SAFETY: the chunk has so many rows.
-                    let cell = unsafe { vector.read(row) }.ok_or_else(|| unprintable(kind))?;
+                    let cell = unsafe { vector.read(row) }.ok_or(Stopped::Unprintable(column))?;
                     put_cell(&mut cells, cell.cell());
                     if output + (cells.len() - before) as u64 > self.output {
-                        return Err(over(FailureKind::Output));
+                        return Err(over(FailureKind::Output).into());
                     }
                 }
                 output += (cells.len() - before) as u64;
@@ -302,7 +330,15 @@ impl RunningQuery {
     }
 }
 
-fn unprintable(kind: &Kind) -> Stop {
-    let message = format!("a value of the type {kind:?} cannot be printed; write CAST(… AS VARCHAR)");
-    Stop::Failure(Failure { kind: FailureKind::Runtime, message })
+/// Why the rows of an answer are not sent.
+enum Stopped {
+    /// A value of this column cannot be printed.
+    Unprintable(usize),
+    Other(Stop),
+}
+
+impl<E: Into<Stop>> From<E> for Stopped {
+    fn from(error: E) -> Self {
+        Stopped::Other(error.into())
+    }
 }

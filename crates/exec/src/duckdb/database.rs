@@ -82,7 +82,9 @@ impl DuckDbDatabase {
         };
         let source = Arc::new(source.map_err(|error| unreadable(&path, error))?);
         let mut session = Session::open(&source, MEMORY)?;
-        let catalog = Arc::new(Catalog::read(&mut session, &path)?);
+        let mut catalog = Catalog::read(&mut session, &path)?;
+        catalog.leave_out(loaded.as_ref().map_or(&[], |loaded| loaded.left_out()));
+        let catalog = Arc::new(catalog);
         let is_folder = found.is_dir();
         let named = if is_folder { path.file_name() } else { path.file_stem() };
         let name = named.unwrap_or_default().to_string_lossy().into_owned();

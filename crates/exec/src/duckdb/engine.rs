@@ -320,5 +320,20 @@ fn failure(message: &str) -> Failure {
         () if begins(&["INTERRUPT"]) => FailureKind::Time,
         () => FailureKind::Runtime,
     };
-    Failure { kind, message: first.to_owned() }
+    let message =
+        match message.lines().skip(1).find(|line| REASONS.iter().any(|reason| line.starts_with(reason))) {
+            Some(reason) => format!("{first}: {reason}"),
+            None => first.to_owned(),
+        };
+    Failure { kind, message }
 }
+
+/// How the line begins that says what is wrong with a CSV file. The first line says where.
+const REASONS: [&str; 6] = [
+    "Error when converting",
+    "Expected Number of Columns",
+    "Invalid unicode",
+    "It was not possible",
+    "Maximum line size",
+    "Value with unterminated quote",
+];

@@ -84,10 +84,15 @@ pub enum DuckDbError {
         path: PathBuf,
     },
     /// A folder has nothing to read.
-    #[error("{path}: there is no file here that ends in .csv, .tsv or .parquet; is it the right folder?")]
+    #[error(
+        "{path}: there is no file here that ends in .csv, .tsv or .parquet; {}",
+        if *has_subfolders { "there are some in subfolders, which are not read: name a subfolder itself" } else { "is it the right folder?" }
+    )]
     NoFiles {
         /// The folder.
         path: PathBuf,
+        /// Whether its subfolders have such files.
+        has_subfolders: bool,
     },
     /// Two files have the same name but for their endings.
     #[error("{first} and {second} would be the same table; rename one of them")]
@@ -96,6 +101,26 @@ pub enum DuckDbError {
         first: PathBuf,
         /// Another one.
         second: PathBuf,
+    },
+    /// A file is not in UTF-8.
+    #[error(
+        "{path}: this file is not UTF-8 ({message}); convert it, such as with `iconv -f ENCODING -t UTF-8`, where ENCODING is often WINDOWS-1252 or UTF-16"
+    )]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The message of DuckDB.
+        message: String,
+    },
+    /// There is no space for the copy of the files.
+    #[error(
+        "{path}: the copy of the files does not fit on the disk: {message}; make space, or set TMPDIR to a folder on a larger one"
+    )]
+    NoSpace {
+        /// The file that was copied.
+        path: PathBuf,
+        /// The message of DuckDB.
+        message: String,
     },
     /// A file cannot be read as a table.
     #[error("{path}: this file cannot be read as a table: {message}")]
@@ -116,6 +141,19 @@ pub enum DuckDbError {
 }
 
 impl DuckDbError {
+    /// Returns the error that DuckDB's message about a file to load means.
+    #[cfg_attr(not(feature = "duckdb"), expect(dead_code, reason = "only DuckDB has messages"))]
+    pub(super) fn of_file(path: PathBuf, message: String) -> DuckDbError {
+        let has = |part: &str| message.contains(part);
+        match () {
+            () if has("not utf-8") => DuckDbError::NotUtf8 { path, message },
+            () if has("No space left") || has("Could not write") || has("Disk quota") => {
+                DuckDbError::NoSpace { path, message }
+            }
+            () => DuckDbError::BadTable { path, message },
+        }
+    }
+
     /// Returns the error that DuckDB's message about a file means.
     #[cfg_attr(not(feature = "duckdb"), expect(dead_code, reason = "only DuckDB has messages"))]
     pub(super) fn from_message(path: &Path, message: &str) -> DuckDbError {

@@ -199,10 +199,10 @@ impl Session {
         Ok(session)
     }
 
-    /// Fills a new database from files, by statements of this crate.
-    pub(super) fn load(label: &Path, opening: Opening, time: Duration) -> Result<(), DuckDbError> {
-        let process = Process::start().map_err(|source| DuckDbError::NoChild { source })?;
-        opened(&process, opening, time).map_err(|failure| DuckDbError::from_message(label, &failure.message))
+    /// Fills a new database from files, by statements of this crate. An error is about the database or, with its index, about a file.
+    pub(super) fn load(opening: Opening, time: Duration) -> Result<(), LoadError> {
+        let process = Process::start().map_err(|source| LoadError::NoChild { source })?;
+        opened(&process, opening, time).map_err(LoadError::Failed)
     }
 
     fn start(&mut self) -> Result<&Process, DuckDbError> {
@@ -215,6 +215,7 @@ impl Session {
         };
         let process = Process::start().map_err(|source| DuckDbError::NoChild { source })?;
         opened(&process, opening, OPENING_TIME)
+            .map_err(|(_, failure)| failure)
             .map_err(|failure| DuckDbError::from_message(&self.source.label, &failure.message))?;
         // The child has a lock now that keeps other programs from writing.
         self.source.check_unchanged()?;
@@ -319,16 +320,26 @@ impl Session {
     }
 }
 
+/// Why files cannot be loaded.
+pub(super) enum LoadError {
+    NoChild { source: io::Error },
+    Failed(OpeningFailure),
+}
+
+/// Why a database cannot be opened, with the table that cannot be loaded.
+type OpeningFailure = (Option<u64>, Failure);
+
 /// Asks a child to open a database.
-fn opened(process: &Process, opening: Opening, time: Duration) -> Result<(), Failure> {
-    let failed = |message: String| Failure { kind: FailureKind::Runtime, message };
+fn opened(process: &Process, opening: Opening, time: Duration) -> Result<(), OpeningFailure> {
+    let failed = |message: String| (None, Failure { kind: FailureKind::Runtime, message });
     let response = process
         .ask(&Request::Open(opening))
         .and_then(|()| process.response(Instant::now() + time))
         .map_err(|error| failed(format!("opening it ended the process that reads it ({error})")))?;
     match response {
         Response::Ready => Ok(()),
-        Response::Failed(failure) => Err(failure),
+        Response::Failed(failure) => Err((None, failure)),
+        Response::NotLoaded { table, failure } => Err((Some(table), failure)),
         _ => Err(failed("DuckDB's process sent what was not asked for".to_owned())),
     }
 }

@@ -46,8 +46,16 @@ pub(super) struct Opening {
     pub(super) memory: u64,
     /// Files that the views of the database may read.
     pub(super) readable: Vec<String>,
-    /// The statements that fill a new database from files; none for a database that is read.
-    pub(super) loading: Vec<String>,
+    /// The statements that fill a new database from files, one for each table; none for a database that is read.
+    pub(super) loading: Vec<Loading>,
+}
+
+/// How a table is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loading {
+    pub(super) statement: String,
+    /// The statement to run instead if a value has not the type that the first rows have.
+    pub(super) otherwise: String,
 }
 
 /// What the child answers.
@@ -65,6 +73,8 @@ pub(super) enum Response {
     Plan(String),
     /// It failed.
     Failed(Failure),
+    /// A table could not be made, which is one of those to load.
+    NotLoaded { table: u64, failure: Failure },
 }
 
 /// Why something failed in the child.
@@ -123,6 +133,7 @@ trait Put {
     fn number(&mut self, number: u64);
     fn text(&mut self, text: &str);
     fn texts(&mut self, texts: &[String]);
+    fn failure(&mut self, failure: &Failure);
 }
 
 impl Put for Vec<u8> {
@@ -138,6 +149,11 @@ impl Put for Vec<u8> {
     fn texts(&mut self, texts: &[String]) {
         self.number(texts.len() as u64);
         texts.iter().for_each(|text| self.text(text));
+    }
+
+    fn failure(&mut self, Failure { kind, message }: &Failure) {
+        self.push(KINDS.iter().position(|other| other == kind).unwrap_or(1) as u8);
+        self.text(message);
     }
 }
 
@@ -173,6 +189,21 @@ impl<'m> Rest<'m> {
         Some(texts)
     }
 
+    fn loading(&mut self) -> Option<Vec<Loading>> {
+        let texts = self.texts()?;
+        let (pairs, []) = texts.as_chunks::<2>() else { return None };
+        let table = |[statement, otherwise]: &[String; 2]| Loading {
+            statement: statement.clone(),
+            otherwise: otherwise.clone(),
+        };
+        Some(pairs.iter().map(table).collect())
+    }
+
+    fn failure(&mut self) -> Option<Failure> {
+        let kind = *KINDS.get(self.byte()? as usize)?;
+        Some(Failure { kind, message: self.text()? })
+    }
+
     fn end(&self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
@@ -187,7 +218,9 @@ impl Request {
                 bytes.text(path);
                 bytes.number(*memory);
                 bytes.texts(readable);
-                bytes.texts(loading);
+                let texts =
+                    loading.iter().flat_map(|table| [table.statement.clone(), table.otherwise.clone()]);
+                bytes.texts(&texts.collect::<Vec<String>>());
             }
             Request::Query { text, time, rows, output } => {
                 bytes.push(1);
@@ -215,7 +248,7 @@ impl Request {
                 path: rest.text()?,
                 memory: rest.number()?,
                 readable: rest.texts()?,
-                loading: rest.texts()?,
+                loading: rest.loading()?,
             }),
             1 => Request::Query {
                 text: rest.text()?,
@@ -250,10 +283,14 @@ impl Response {
                 bytes.push(5);
                 bytes.text(plan);
             }
-            Response::Failed(Failure { kind, message }) => {
+            Response::Failed(failure) => {
                 bytes.push(4);
-                bytes.push(KINDS.iter().position(|other| other == kind).unwrap_or(1) as u8);
-                bytes.text(message);
+                bytes.failure(failure);
+            }
+            Response::NotLoaded { table, failure } => {
+                bytes.push(6);
+                bytes.number(*table);
+                bytes.failure(failure);
             }
         }
         bytes
@@ -271,11 +308,9 @@ impl Response {
             }
             2 => Response::End,
             3 => Response::Names(rest.texts()?),
-            4 => {
-                let kind = *KINDS.get(rest.byte()? as usize)?;
-                Response::Failed(Failure { kind, message: rest.text()? })
-            }
+            4 => Response::Failed(rest.failure()?),
             5 => Response::Plan(rest.text()?),
+            6 => Response::NotLoaded { table: rest.number()?, failure: rest.failure()? },
             _ => return None,
         };
         rest.end().map(|()| response)
@@ -354,6 +389,10 @@ mod tests {
             ".*".prop_map(Response::Plan),
             (0..KINDS.len(), ".*")
                 .prop_map(|(kind, message)| { Response::Failed(Failure { kind: KINDS[kind], message }) }),
+            (any::<u64>(), ".*").prop_map(|(table, message)| Response::NotLoaded {
+                table,
+                failure: Failure { kind: FailureKind::Type, message },
+            }),
             (1_u32..5, prop::collection::vec(any::<u8>(), 0..40))
                 .prop_map(|(columns, cells)| Response::Rows { columns, cells }),
         ]
@@ -367,7 +406,8 @@ mod tests {
             send(&mut bytes, &response.to_bytes()).unwrap();
             prop_assert_eq!(receive(&mut bytes.as_slice()).unwrap(), response.to_bytes());
             let opening = Opening {
-                path: text.clone(), memory: number, readable: vec![text.clone()], loading: vec![],
+                path: text.clone(), memory: number, readable: vec![text.clone()],
+                loading: vec![Loading { statement: text.clone(), otherwise: String::new() }],
             };
             for request in [
                 Request::Open(opening),

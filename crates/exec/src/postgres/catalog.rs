@@ -28,7 +28,7 @@ const SCHEMAS: &str = "
 
 const TABLES: &str = "
     SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, parts.rows, parts.bytes,
-           parts.long_bytes > 0, pg_catalog.obj_description(c.oid, 'pg_class')
+           parts.long_bytes > 0, pg_catalog.obj_description(c.oid, 'pg_class'), c.relispopulated
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     CROSS JOIN LATERAL (
         WITH RECURSIVE part AS (
@@ -69,10 +69,35 @@ const VIEWS: &str = "
 
 const EFFECTS: &str = "SELECT DISTINCT proname::text FROM pg_catalog.pg_proc WHERE provolatile = 'v' AND proname::text = ANY($1)";
 
+/// Functions that views call without naming them, by operators and casts.
+const HIDDEN_EFFECTS: &str = "
+    SELECT DISTINCT r.ev_class, f.proname::text FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.objid = r.oid
+    LEFT JOIN pg_catalog.pg_operator o ON d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND o.oid = d.refobjid
+    JOIN pg_catalog.pg_proc f
+      ON f.oid = CASE WHEN d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass THEN d.refobjid ELSE o.oprcode::pg_catalog.oid END
+    WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND f.provolatile = 'v'
+    ORDER BY 1, 2";
+
 const USES: &str = "
     SELECT DISTINCT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.objid = r.oid
     WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
       AND r.ev_class <> d.refobjid";
+
+/// The schemas with operators of extensions, such as those of `citext`, in which queries find nothing else that runs: no operator that
+/// belongs to no extension, and no function that `row.function` could call.
+const OPERATORS: &str = "
+    WITH own AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
+    SELECT n.nspname::text FROM pg_catalog.pg_namespace n
+    WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+      AND EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid)
+      AND NOT EXISTS (
+          SELECT FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid AND NOT EXISTS (
+              SELECT FROM own WHERE classid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND objid = o.oid))
+      AND NOT EXISTS (
+          SELECT FROM pg_catalog.pg_proc f JOIN pg_catalog.pg_type t ON t.oid = f.proargtypes[0]
+          WHERE f.pronamespace = n.oid AND f.pronargs - f.pronargdefaults <= 1 AND t.typtype IN ('c', 'p') AND NOT EXISTS (
+              SELECT FROM own WHERE classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND objid = f.oid))
+    ORDER BY n.nspname";
 
 /// The kind of a column's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +155,8 @@ pub(super) struct TableDetails {
 #[derive(Debug)]
 pub(super) struct Catalog {
     pub(super) schemas: Vec<String>,
+    /// Those of them in which operators are looked up.
+    pub(super) operators: Vec<String>,
     /// What the database declares: the type of every column is [`ColumnType::Other`].
     pub(super) declared: ReadSchema,
     details: FxHashMap<(Option<String>, String), TableDetails>,
@@ -150,6 +177,11 @@ impl Catalog {
     pub(super) fn all_details(&self, schema: &Schema) -> Vec<Option<TableDetails>> {
         schema.tables.iter().map(|table| self.details(table).cloned()).collect()
     }
+}
+
+/// Returns the full name of a table.
+pub(super) fn qualified(table: &Table) -> String {
+    format!("{}.{}", quoted(table.namespace.as_deref().unwrap_or("public")), quoted(&table.name))
 }
 
 struct Reader<'r> {
@@ -180,7 +212,11 @@ impl Reader<'_> {
         for row in &listed {
             let (oid, kind): (u32, String) = (self.get(row, 0)?, self.get(row, 3)?);
             let (namespace, name): (String, String) = (self.get(row, 1)?, self.get(row, 2)?);
+            let is_populated: bool = self.get(row, 8)?;
             let reason = match (kind.as_str(), effects.get(&oid)) {
+                _ if !is_populated => {
+                    Some("it has no rows until `REFRESH MATERIALIZED VIEW` fills it".to_owned())
+                }
                 ("f", _) => Some("its rows are on another server".to_owned()),
                 (_, Some(function)) => Some(format!("it calls {function}, which may do more than read")),
                 _ => None,
@@ -231,7 +267,11 @@ impl Reader<'_> {
         self.keys(&tables, &numbers, &mut declared.schema)?;
         let named = declared.schema.tables.iter().map(|table| (table.namespace.clone(), table.name.clone()));
         let details = named.zip(details).collect();
-        Ok(Catalog { schemas, declared, details })
+        let mut operators = Vec::new();
+        for row in self.rows(OPERATORS, &[])? {
+            operators.push(self.get(&row, 0)?);
+        }
+        Ok(Catalog { schemas, operators, declared, details })
     }
 
     fn get<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T, DatabaseError> {
@@ -339,6 +379,9 @@ impl Reader<'_> {
         let mut views: FxHashMap<u32, String> = FxHashMap::default();
         for (view, names) in called {
             views.extend(names.into_iter().find(|name| effects.contains(name)).map(|name| (view, name)));
+        }
+        for row in self.rows(HIDDEN_EFFECTS, &[])? {
+            views.insert(self.get(&row, 0)?, self.get(&row, 1)?);
         }
         let mut uses: Vec<(u32, u32)> = Vec::new();
         for row in self.rows(USES, &[])? {

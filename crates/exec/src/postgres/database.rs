@@ -39,7 +39,7 @@ impl PostgresDatabase {
         let mut session = Session::open(&server)?;
         let catalog = Catalog::read(&mut session, &server.address)?;
         role::check(&mut session, &server.address, &catalog.schemas)?;
-        server.set_search_path(&catalog.schemas);
+        server.set_search_path(&catalog.operators);
         Ok(PostgresDatabase { server, catalog: Arc::new(catalog) })
     }
 

@@ -1,6 +1,6 @@
 //! The executor of queries on a server.
 
-use super::catalog::TableDetails;
+use super::catalog::{TableDetails, qualified};
 use super::cells::ReadCell;
 use super::functions::FUNCTIONS;
 use super::session::{QueryToSend, Server, Session};
@@ -268,7 +268,7 @@ impl PostgresRunner {
             if self.learned.1.contains(table) {
                 continue;
             }
-            let sql = format!("SELECT * FROM {}", self.schema.table_in_sql(*table));
+            let sql = format!("SELECT * FROM {}", qualified(self.schema.table(*table)));
             let allowance = Allowance::of_time(TYPES_TIME);
             learned &= match self.session.columns(&QueryToSend { sql: &sql, allowance }) {
                 Ok(_) => self.learned.1.insert(*table),

@@ -33,7 +33,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5
 pub(super) struct Server {
     pub(super) address: Address,
     tls: MakeRustlsConnect,
-    /// The schemas in which names without one are looked up.
+    /// The schemas in which operators are looked up. All else is named with its schema.
     search_path: OnceLock<String>,
     /// Why the server cannot be reached any more, once that is so.
     lost: Mutex<Option<String>>,
@@ -46,7 +46,7 @@ impl Server {
         Ok(Server { address, tls, search_path: OnceLock::new(), lost: Mutex::new(None) })
     }
 
-    /// Sets the schemas in which names without one are looked up. The first call counts.
+    /// Sets the schemas in which operators are looked up, besides PostgreSQL's own. The first call counts.
     pub(super) fn set_search_path(&self, schemas: &[String]) {
         let quoted: Vec<String> =
             schemas.iter().map(|name| format!("\"{}\"", name.replace('"', "\"\""))).collect();
@@ -62,7 +62,7 @@ impl Server {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 
-    /// Returns the schemas in which names without one are looked up, as a setting has them.
+    /// Returns the schemas in which operators are looked up, as a setting has them.
     fn search_path(&self) -> &str {
         match self.search_path.get().map(String::as_str) {
             None | Some("") => "pg_catalog",

@@ -3,7 +3,7 @@
 //! A small table is read as a whole. Of a large one, the values are those of a sample of its pages, and those that the
 //! server's statistics have as the most common ones.
 
-use super::catalog::{Catalog, TypeKind};
+use super::catalog::{Catalog, TypeKind, qualified};
 use super::cells::ReadCell;
 use super::session::{Server, Session};
 use super::transaction::RunError;
@@ -67,7 +67,7 @@ impl PostgresValues {
         let sql = format!(
             "SELECT {} FROM {} LIMIT {SAMPLE}",
             selected(schema, id, &kinds),
-            schema.table_in_sql(id)
+            qualified(schema.table(id))
         );
         let outcome = self.read(&sql, SAMPLE_TIME, &mut |row| {
             rows += 1;
@@ -86,10 +86,10 @@ impl PostgresValues {
             "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT 1 FROM {to_table} AS there WHERE there.{to} = here.value)) \
              FROM (SELECT DISTINCT value FROM (SELECT {from} AS value FROM {from_table} WHERE {from} IS NOT NULL LIMIT {rows}) \
              AS first LIMIT {values}) AS here",
-            to_table = schema.table_in_sql(to.table),
+            to_table = qualified(schema.table(to.table)),
             to = schema.column_in_sql(to),
             from = schema.column_in_sql(from),
-            from_table = schema.table_in_sql(from.table),
+            from_table = qualified(schema.table(from.table)),
         );
         let mut share = None;
         let counted = self.read(&sql, LOOKUP_TIME, &mut |row| {
@@ -138,7 +138,7 @@ impl ValueReader for PostgresValues {
     ) -> TableReading {
         let table = schema.table(id);
         let kinds = self.kinds(table);
-        let mut sql = format!("SELECT {} FROM {}", selected(schema, id, &kinds), schema.table_in_sql(id));
+        let mut sql = format!("SELECT {} FROM {}", selected(schema, id, &kinds), qualified(schema.table(id)));
         let details = self.catalog.details(table).cloned();
         let is_sampled = details.is_some_and(|details| {
             let is_large = !details.is_view && details.bytes > SMALL_TABLE;
@@ -178,7 +178,7 @@ impl ValueReader for PostgresValues {
                 }
             })
             .collect();
-        let sql = format!("SELECT {} FROM {}", extremes.join(", "), schema.table_in_sql(id));
+        let sql = format!("SELECT {} FROM {}", extremes.join(", "), qualified(schema.table(id)));
         let mut ranges = Vec::new();
         let outcome = self.read(&sql, RANGES_TIME, &mut |row| {
             for (&column, extremes) in columns.iter().zip(row.chunks_exact(2)) {

@@ -103,21 +103,34 @@ impl Schema {
         &self.table(id.table).columns[id.column as usize]
     }
 
-    /// Returns the table with this name, which may begin with the schema that has it. Case does not matter.
+    /// Returns the table with this name, which may begin with the schema that has it. Case matters only if several tables
+    /// differ in nothing else.
     pub fn find_table(&self, name: &str) -> Option<TableId> {
-        let is_called = |table: &Table| table.name.eq_ignore_ascii_case(name);
-        let index = self.tables.iter().position(is_called).or_else(|| {
+        let index = position(self.tables.iter().map(|table| &table.name), name);
+        index.map(|index| TableId(index as u32)).or_else(|| {
             let (namespace, name) = name.split_once('.')?;
-            Some(self.find_qualified_table(namespace, name)?.0 as usize)
-        });
-        index.map(|index| TableId(index as u32))
+            self.find_qualified_table(namespace, name)
+        })
     }
 
-    /// Returns the table that a schema of the database has under this name. Case does not matter.
+    /// Returns the table that a schema of the database has under this name. Case matters as for [`Schema::find_table`].
     pub fn find_qualified_table(&self, namespace: &str, name: &str) -> Option<TableId> {
-        let is_called = |table: &Table| table.is_in(namespace) && table.name.eq_ignore_ascii_case(name);
-        let index = self.tables.iter().position(is_called);
-        index.map(|index| TableId(index as u32))
+        let there: Vec<usize> =
+            (0..self.tables.len()).filter(|&index| self.tables[index].is_in(namespace)).collect();
+        let index = position(there.iter().map(|&index| &self.tables[index].name), name)?;
+        Some(TableId(there[index] as u32))
+    }
+
+    /// Returns the name of a table for people: it begins with the schema that has it if tables of that one need a qualifier.
+    ///
+    /// # Panics
+    /// Panics if the id is not one of this schema.
+    pub fn table_name(&self, id: TableId) -> String {
+        let table = self.table(id);
+        match table.namespace.as_deref().filter(|&namespace| namespace != self.dialect.default_namespace()) {
+            Some(namespace) => format!("{namespace}.{}", table.name),
+            None => table.name.clone(),
+        }
     }
 
     /// Returns the name of a table in the SQL of the database, with the schema that has it unless tables of that one need no qualifier.
@@ -141,10 +154,53 @@ impl Schema {
         quoted_in(&self.column(id).name, self.dialect)
     }
 
-    /// Returns the column of a table with this name. Case does not matter.
+    /// Returns the column of a table with this name. Case matters as for [`Schema::find_table`].
     pub fn find_column(&self, table: TableId, name: &str) -> Option<ColumnId> {
-        let mut columns = self.table(table).columns.iter();
-        let index = columns.position(|column| column.name.eq_ignore_ascii_case(name));
+        let index = position(self.table(table).columns.iter().map(|column| &column.name), name);
         index.map(|column| ColumnId { table, column: column as u32 })
+    }
+}
+
+/// Returns the position of a name among others: of the one that is spelled alike, or of the first that differs in case only.
+fn position<'n>(names: impl Iterator<Item = &'n String> + Clone, name: &str) -> Option<usize> {
+    names
+        .clone()
+        .position(|other| other == name)
+        .or_else(|| names.clone().position(|other| other.eq_ignore_ascii_case(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 20: PostgreSQL has tables whose names differ in case only.
+    #[test]
+    fn names_that_are_spelled_alike_come_first() {
+        let column = |name: &str| Column { name: name.to_owned(), ty: ColumnType::Text, comment: None };
+        let table = |namespace: &str, name: &str| Table {
+            name: name.to_owned(),
+            namespace: Some(namespace.to_owned()),
+            comment: None,
+            columns: vec![column("Id"), column("id")],
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        let tables = vec![table("public", "Artist"), table("public", "artist"), table("sales", "artist")];
+        let schema = Schema { tables, dialect: Dialect::Postgres };
+        for (name, expected) in [
+            ("Artist", Some(0)),
+            ("artist", Some(1)),
+            ("ARTIST", Some(0)),
+            ("public.artist", Some(1)),
+            ("sales.ARTIST", Some(2)),
+            ("hr.artist", None),
+        ] {
+            assert_eq!(schema.find_table(name), expected.map(TableId), "{name}");
+        }
+        for (name, expected) in [("Id", 0), ("id", 1), ("ID", 0)] {
+            assert_eq!(schema.find_column(TableId(0), name).map(|id| id.column), Some(expected), "{name}");
+        }
+        assert_eq!(schema.table_name(TableId(1)), "artist");
+        assert_eq!(schema.table_name(TableId(2)), "sales.artist");
     }
 }

@@ -265,7 +265,7 @@ impl<'a> Examiner<'a> {
 
     /// Returns `table.column`.
     fn name(&self, id: ColumnId) -> String {
-        format!("{}.{}", self.schema.table(id.table).name, self.schema.column(id).name)
+        format!("{}.{}", self.schema.table_name(id.table), self.schema.column(id).name)
     }
 
     fn key_pair(&self, table: TableId, key: &ForeignKey) -> ColumnPair {

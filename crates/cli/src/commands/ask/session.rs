@@ -8,6 +8,7 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use xpr_data::feedback::{FEEDBACK_FILE, Feedback, Verdict, add_label};
+use xpr_lang::sql::TableId;
 use xpr_learn::TrainedRun;
 use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
 use xpr_learn::task::check_length;
@@ -137,9 +138,9 @@ impl<'r> Session<'r> {
     fn write_schema(&self, out: &mut dyn Write) -> Result<()> {
         // That of the state that queries read, whatever the file is now.
         if let Some(schema) = self.run.task.world().schema() {
-            for table in &schema.tables {
+            for (index, table) in (0..).zip(&schema.tables) {
                 let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-                writeln!(out, "{} ({})", table.name, columns.join(", "))?;
+                writeln!(out, "{} ({})", schema.table_name(TableId(index)), columns.join(", "))?;
             }
             return Ok(());
         }

@@ -8,6 +8,8 @@ use sqlparser::ast::{self, Expr, Ident, ObjectNamePart, Value};
 const SYNTAX: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
 /// Functions with syntax of their own, which is the same as a call.
 const OWN_SYNTAX: [&str; 6] = ["ceil", "extract", "floor", "position", "substring", "trim"];
+/// Aggregates of `WITHIN GROUP (ORDER BY …)`.
+const ORDERED: [&str; 3] = ["mode", "percentile_cont", "percentile_disc"];
 
 impl Guard<'_> {
     pub(super) fn function(&mut self, function: &mut ast::Function) -> Checked {
@@ -22,8 +24,15 @@ impl Guard<'_> {
             return Err(refused(refusal));
         }
         let arguments = match &mut function.args {
-            ast::FunctionArguments::List(list) if list.clauses.is_empty() => {
+            ast::FunctionArguments::List(list) => {
                 self.steps += usize::from(list.duplicate_treatment.is_some());
+                for clause in &mut list.clauses {
+                    let ast::FunctionArgumentClause::OrderBy(keys) = clause else {
+                        return Err(refused(format!("the arguments of {name}")));
+                    };
+                    self.steps += 1;
+                    self.keys(keys)?;
+                }
                 &mut list.args
             }
             _ => return Err(refused(format!("the arguments of {name}"))),
@@ -31,7 +40,7 @@ impl Guard<'_> {
         if function.uses_odbc_syntax
             || !matches!(function.parameters, ast::FunctionArguments::None)
             || function.null_treatment.is_some()
-            || !function.within_group.is_empty()
+            || !function.within_group.is_empty() && !ORDERED.contains(&name.as_str())
         {
             return Err(refused(format!("this kind of call of {name}")));
         }
@@ -50,8 +59,17 @@ impl Guard<'_> {
                 self.grow(length)?;
             }
             ("string_agg", _) => self.joins_texts = true,
+            ("substring", [_, places @ ..]) => {
+                for place in places {
+                    if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(place)) = place {
+                        self.place(place)?;
+                    }
+                }
+            }
             _ => {}
         }
+        self.steps += function.within_group.len();
+        self.keys(&mut function.within_group)?;
         if let Some(condition) = &mut function.filter {
             self.expr(condition)?;
         }

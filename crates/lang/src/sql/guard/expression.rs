@@ -3,6 +3,7 @@
 use super::call::constant_length;
 use super::spelling::{identifier, known_type, value};
 use super::{Checked, Guard, refused};
+use crate::sql::dialect::Dialect;
 use sqlparser::ast::{self, BinaryOperator, Expr};
 
 impl Guard<'_> {
@@ -92,8 +93,18 @@ impl Guard<'_> {
                 let others = operand.iter_mut().chain(else_result).map(|part| &mut **part);
                 parts.chain(others).try_for_each(|part| self.expr(part))
             }
+            Expr::Tuple(parts) => self.exprs(parts),
+            // A list of constants is as long as its text.
+            Expr::Array(ast::Array { elem, named: true }) if elem.iter().all(is_literal) => self.exprs(elem),
+            Expr::CompoundFieldAccess { root, access_chain } => {
+                let is_element = |access: &ast::AccessExpr| matches!(access, ast::AccessExpr::Subscript(ast::Subscript::Index { index }) if is_literal(index));
+                match access_chain.iter().all(is_element) {
+                    true => self.expr(root),
+                    false => Err(refused("what is no element of a list")),
+                }
+            }
             Expr::Cast {
-                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
+                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon | ast::CastKind::TryCast,
                 expr,
                 data_type,
                 format: None,
@@ -127,24 +138,46 @@ impl Guard<'_> {
             }
             Expr::Substring { expr, substring_from, substring_for, .. } => {
                 self.expr(expr)?;
-                substring_from.iter_mut().chain(substring_for).try_for_each(|part| self.expr(part))
+                substring_from.iter_mut().chain(substring_for).try_for_each(|part| {
+                    self.expr(part)?;
+                    self.place(part)
+                })
             }
             other => Err(refused(format!("`{other}`, which is not known to be harmless"))),
         }
     }
 
+    /// Checks that an argument of `SUBSTRING` is a place or a length: PostgreSQL takes a text for a regular expression.
+    pub(super) fn place(&self, argument: &Expr) -> Checked {
+        match self.schema.dialect == Dialect::Postgres && !self.is_narrow(argument, &self.tables) {
+            true => Err(refused(format!("SUBSTRING by {argument}, which may be a regular expression"))),
+            false => Ok(()),
+        }
+    }
+
     fn operator(&mut self, op: &BinaryOperator, left: &Expr, right: &Expr) -> Checked {
         use BinaryOperator::{
-            And, Divide, Eq, Gt, GtEq, Lt, LtEq, Minus, Modulo, Multiply, NotEq, Or, Plus, StringConcat,
+            And, Divide, Eq, Gt, GtEq, Lt, LtEq, Minus, Modulo, Multiply, NotEq, Or, PGExp, Plus,
+            StringConcat,
         };
         match op {
-            Plus | Minus | Multiply | Divide | Modulo | Eq | NotEq | Lt | LtEq | Gt | GtEq | And | Or => {
-                Ok(())
-            }
+            Plus | Minus | Multiply | Divide | Modulo | Eq | NotEq | Lt | LtEq | Gt | GtEq | And | Or
+            | PGExp => Ok(()),
             StringConcat if is_constant(left) || is_constant(right) => Ok(()),
             StringConcat => self.grow(2),
             other => Err(refused(format!("the operator {other}"))),
         }
+    }
+}
+
+/// Returns whether an expression is a number or a text, maybe with a sign.
+fn is_literal(expr: &Expr) -> bool {
+    match expr {
+        Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => is_literal(expr),
+        Expr::Value(value) => {
+            matches!(value.value, ast::Value::Number(..) | ast::Value::SingleQuotedString(_))
+        }
+        _ => false,
     }
 }
 

@@ -6,7 +6,13 @@
 
 use super::{Checked, Guard};
 use crate::sql::schema::{ColumnType, TableId};
-use sqlparser::ast::{BinaryOperator, Expr, Query, SelectItem, SetExpr, Value};
+use sqlparser::ast::{BinaryOperator, Expr, Query, SelectItem, SetExpr, UnaryOperator, Value};
+
+/// Functions whose values are numbers of a few bytes, whatever the arguments are.
+const NUMERIC_FUNCTIONS: [&str; 8] =
+    ["char_length", "character_length", "count", "date_part", "instr", "length", "octet_length", "strpos"];
+/// Types of whole numbers.
+const NUMERIC_TYPES: [&str; 6] = ["BIGINT", "INT", "INT4", "INT8", "INTEGER", "SMALLINT"];
 
 /// Rows that an engine may gather in memory, however many there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,13 +58,24 @@ impl Guard<'_> {
     }
 
     /// Returns whether the value of an expression has a few bytes, whatever the cells are.
-    fn is_narrow(&self, expr: &Expr, tables: &[TableId]) -> bool {
+    pub(super) fn is_narrow(&self, expr: &Expr, tables: &[TableId]) -> bool {
         use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
         let name = match expr {
-            Expr::Nested(inner) => return self.is_narrow(inner, tables),
+            Expr::Nested(inner)
+            | Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr: inner } => {
+                return self.is_narrow(inner, tables);
+            }
             Expr::Value(value) => return matches!(value.value, Value::Number(..)),
             Expr::BinaryOp { left, op: Plus | Minus | Multiply | Divide | Modulo, right } => {
                 return self.is_narrow(left, tables) && self.is_narrow(right, tables);
+            }
+            Expr::Position { .. } | Expr::Extract { .. } => return true,
+            Expr::Function(function) => {
+                let name = function.name.0.last().map(ToString::to_string).unwrap_or_default();
+                return NUMERIC_FUNCTIONS.contains(&name.to_ascii_lowercase().as_str());
+            }
+            Expr::Cast { data_type, .. } => {
+                return NUMERIC_TYPES.contains(&data_type.to_string().to_ascii_uppercase().as_str());
             }
             Expr::Identifier(name) => name,
             Expr::CompoundIdentifier(parts) => match parts.last() {

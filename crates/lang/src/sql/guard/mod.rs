@@ -4,10 +4,11 @@
 //! known to be harmless is refused. The database gets the text of the tree that was checked, not the text that was read, so
 //! that nothing depends on the database parsing it in the same way: comments, escapes and unusual quotes are gone.
 //!
-//! A server runs functions that no tree of a query names: `t.f` calls the function `f` if the table `t` has no such column,
-//! and a function of a user's schema can have the name of a harmless one. So every name must be that of a column or of
-//! something that the query defines, and functions are named with the schema `pg_catalog`. DuckDB finds only its own functions
-//! without a schema, and tables are named with the database and the schema that have them.
+//! A database runs functions that no tree of a query names: `t.f` calls the function `f` if the table `t` has no such column,
+//! `a + b` may call a function of an operator that a user defined, and a function of a user's schema can have the name of a
+//! harmless one. So tables are named with the schema that has them, and functions of PostgreSQL with the schema `pg_catalog`. Then the
+//! database need not search users' schemas for anything. Every name must be that of a column or of something that the
+//! query defines.
 
 mod call;
 mod expression;
@@ -196,6 +197,10 @@ mod tests {
                 "WITH artist AS (SELECT id FROM \"attached\".\"sales\".\"order\") SELECT id FROM artist",
             ),
             ("SELECT - (-id) FROM artist", "SELECT -(-id) FROM \"attached\".\"public\".\"artist\""),
+            (
+                "SELECT name, COUNT(*) FROM artist GROUP BY ALL",
+                "SELECT name, COUNT(*) FROM \"attached\".\"public\".\"artist\" GROUP BY ALL",
+            ),
         ] {
             assert_eq!(guard(text, &schema, &functions).unwrap().text, sent);
         }
@@ -208,7 +213,6 @@ mod tests {
             "SELECT COLUMNS('n.*') FROM artist",
             "SELECT name.lower() FROM artist",
             "SELECT rowid FROM artist",
-            "SELECT id FROM artist GROUP BY ALL",
             "SELECT id FROM artist ORDER BY ALL",
             "SELECT id FROM other.main.artist",
             "SELECT id FROM artist QUALIFY row_number() OVER () = 1",
@@ -236,19 +240,36 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_what_was_checked() {
-        let functions = ["coalesce", "count", "lower", "replace"];
+        let functions = ["coalesce", "count", "lower", "replace", "substring"];
         let cases = [
-            ("SELECT /* ; */ name FROM artist -- x", "SELECT name FROM artist"),
+            ("SELECT /* ; */ name FROM artist -- x", "SELECT name FROM \"public\".\"artist\""),
             (
                 "SELECT COUNT(*) n FROM sales.\"order\" ORDER BY n;",
-                "SELECT pg_catalog.COUNT(*) AS n FROM sales.\"order\" ORDER BY n",
+                "SELECT pg_catalog.COUNT(*) AS n FROM \"sales\".\"order\" ORDER BY n",
             ),
-            ("SELECT coalesce(name, 'it''s') FROM artist", "SELECT coalesce(name, 'it''s') FROM artist"),
-            ("SELECT `name` FROM artist", "SELECT \"name\" FROM artist"),
+            (
+                "SELECT coalesce(name, 'it''s') FROM artist",
+                "SELECT coalesce(name, 'it''s') FROM \"public\".\"artist\"",
+            ),
+            ("SELECT `name` FROM ARTIST", "SELECT \"name\" FROM \"public\".\"artist\""),
             (
                 "WITH a AS (SELECT id AS x FROM artist) SELECT a.x FROM a",
-                "WITH a AS (SELECT id AS x FROM artist) SELECT a.x FROM a",
+                "WITH a AS (SELECT id AS x FROM \"public\".\"artist\") SELECT a.x FROM a",
             ),
+            // The role may not read all columns.
+            (
+                "SELECT * FROM artist",
+                "SELECT \"public\".\"artist\".\"id\", \"public\".\"artist\".\"name\" FROM \"public\".\"artist\"",
+            ),
+            (
+                "SELECT b.* FROM artist AS a JOIN sales.\"order\" AS b ON a.id = b.id",
+                "SELECT b.\"id\", b.\"name\" FROM \"public\".\"artist\" AS a JOIN \"sales\".\"order\" AS b ON a.id = b.id",
+            ),
+            (
+                "SELECT * FROM artist AS a NATURAL JOIN artist AS b",
+                "SELECT * FROM \"public\".\"artist\" AS a NATURAL JOIN \"public\".\"artist\" AS b",
+            ),
+            ("SELECT * FROM (SELECT 1 AS x) AS t", "SELECT * FROM (SELECT 1 AS x) AS t"),
         ];
         for (text, sent) in cases {
             assert_eq!(guard(text, &schema(Dialect::Postgres), &functions).unwrap().text, sent);
@@ -262,6 +283,10 @@ mod tests {
             "SELECT 'pg_class'::regclass FROM artist",
             "SELECT public.lower(name) FROM artist",
             "SELECT replace(name, 'a', name) FROM artist",
+            "SELECT substring(name, '(a+)+b') FROM artist",
+            "SELECT substring(name FROM name) FROM artist",
+            "SELECT substring(name FROM 'a#\"b#\"c' FOR '#') FROM artist",
+            "SELECT substring(name FROM (SELECT name FROM artist)) FROM artist",
             "SELECT name FROM artist FOR UPDATE",
             "SELECT name INTO copy FROM artist",
             "WITH a AS (DELETE FROM artist RETURNING id) SELECT id FROM a",

@@ -4,7 +4,7 @@ use super::spelling::{identifier, object_name};
 use super::{Checked, DUCKDB_CATALOG, Guard, refused};
 use crate::sql::dialect::Dialect;
 use crate::sql::reader::unsupported_clause;
-use crate::sql::schema::{Table, TableId};
+use crate::sql::schema::TableId;
 use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SetExpr, TableFactor, Value};
 
 /// The tables and queries in all `FROM` lists. Planning and memory grow with them.
@@ -102,6 +102,11 @@ impl Guard<'_> {
         for tables in &mut select.from {
             self.joined(tables)?;
         }
+        if self.schema.dialect == Dialect::Postgres {
+            let items = std::mem::take(&mut select.projection);
+            select.projection =
+                items.into_iter().flat_map(|item| self.expanded(item, &select.from)).collect();
+        }
         for item in &mut select.projection {
             match item {
                 ast::SelectItem::UnnamedExpr(expr) => {
@@ -135,9 +140,100 @@ impl Guard<'_> {
                 self.steps += usize::from(!keys.is_empty());
                 self.exprs(keys)?;
             }
+            ast::GroupByExpr::All(modifiers)
+                if modifiers.is_empty() && self.schema.dialect == Dialect::DuckDb =>
+            {
+                self.steps += 1;
+            }
             _ => return Err(refused("this kind of GROUP BY")),
         }
         select.having.as_mut().map_or(Ok(()), |condition| self.expr(condition))
+    }
+
+    /// Returns the columns that `*` stands for where it is of tables only. The database would add columns that the role may not read.
+    fn expanded(&self, item: ast::SelectItem, from: &[ast::TableWithJoins]) -> Vec<ast::SelectItem> {
+        let of = match &item {
+            ast::SelectItem::Wildcard(options) if *options == ast::WildcardAdditionalOptions::default() => {
+                None
+            }
+            ast::SelectItem::QualifiedWildcard(
+                ast::SelectItemQualifiedWildcardKind::ObjectName(name),
+                options,
+            ) if *options == ast::WildcardAdditionalOptions::default() => Some(name),
+            _ => return vec![item],
+        };
+        let mut sources = Vec::new();
+        if from.iter().any(|tables| self.plain_tables(tables, &mut sources).is_none()) || sources.is_empty() {
+            return vec![item];
+        }
+        if let Some(of) = of {
+            sources.retain(|(qualifier, _)| {
+                qualifier.len() >= of.0.len()
+                    && qualifier.iter().rev().zip(of.0.iter().rev()).all(|(name, part)| {
+                        matches!(part, ObjectNamePart::Identifier(part) if part.value.eq_ignore_ascii_case(&name.value))
+                    })
+            });
+            if sources.len() != 1 {
+                return vec![item];
+            }
+        }
+        let columns = sources.iter().flat_map(|(qualifier, table)| {
+            self.schema.table(*table).columns.iter().map(|column| {
+                let name = Ident::with_quote('"', &column.name);
+                let parts = qualifier.iter().cloned().chain([name]).collect();
+                ast::SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts))
+            })
+        });
+        columns.collect()
+    }
+
+    /// Adds the tables of a source, each with the name by which its columns are called. Returns `None` if it has other sources than
+    /// tables, or merges columns.
+    fn plain_tables(
+        &self,
+        tables: &ast::TableWithJoins,
+        sources: &mut Vec<(Vec<Ident>, TableId)>,
+    ) -> Option<()> {
+        let joins = tables.joins.iter().map(|join| &join.relation);
+        for source in std::iter::once(&tables.relation).chain(joins) {
+            match source {
+                TableFactor::Table { name, alias, .. } => {
+                    // Other names than those of common table expressions were qualified.
+                    let [ObjectNamePart::Identifier(namespace), ObjectNamePart::Identifier(table)] =
+                        name.0.as_slice()
+                    else {
+                        return None;
+                    };
+                    let id = self.schema.find_qualified_table(&namespace.value, &table.value)?;
+                    let called = match alias {
+                        Some(alias) if alias.columns.is_empty() => vec![alias.name.clone()],
+                        Some(_) => return None,
+                        None => vec![namespace.clone(), table.clone()],
+                    };
+                    sources.push((called, id));
+                }
+                TableFactor::NestedJoin { table_with_joins, alias: None } => {
+                    self.plain_tables(table_with_joins, sources)?;
+                }
+                _ => return None,
+            }
+        }
+        let merges = |join: &ast::Join| {
+            use ast::JoinConstraint::{Natural, Using};
+            use ast::JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
+            match &join.join_operator {
+                Join(constraint)
+                | Inner(constraint)
+                | Left(constraint)
+                | LeftOuter(constraint)
+                | Right(constraint)
+                | RightOuter(constraint)
+                | FullOuter(constraint)
+                | CrossJoin(constraint) => matches!(constraint, Natural | Using(_)),
+                _ => true,
+            }
+        };
+        (!tables.joins.iter().any(merges)).then_some(())
     }
 
     fn joined(&mut self, tables: &mut ast::TableWithJoins) -> Checked {
@@ -211,16 +307,19 @@ impl Guard<'_> {
         }
     }
 
-    /// Names the database and the schema of a table, if the database is DuckDB.
+    /// Writes the full name of a table, so that the database need not look for it in the schemas in which it would also find functions
+    /// and operators.
     fn qualify(&self, name: &mut ObjectName, table: TableId) {
-        if self.schema.dialect != Dialect::DuckDb {
-            return;
-        }
         let table = self.schema.table(table);
+        let catalog = match self.schema.dialect {
+            Dialect::Sqlite => return,
+            Dialect::Postgres => None,
+            Dialect::DuckDb => Some(DUCKDB_CATALOG),
+        };
         let namespace = table.namespace.as_deref().unwrap_or(self.schema.dialect.default_namespace());
-        let parts = [DUCKDB_CATALOG, namespace, &table.name];
+        let parts = catalog.into_iter().chain([namespace, &table.name]);
         *name =
-            ObjectName(parts.map(|part| ObjectNamePart::Identifier(Ident::with_quote('"', part))).to_vec());
+            ObjectName(parts.map(|part| ObjectNamePart::Identifier(Ident::with_quote('"', part))).collect());
     }
 
     /// Returns whether a name is that of a query in `WITH`.
@@ -233,9 +332,9 @@ impl Guard<'_> {
     fn table(&self, name: &ObjectName) -> Option<TableId> {
         match name.0.as_slice() {
             [ObjectNamePart::Identifier(name)] => {
-                let is_called = |table: &Table| table.name.eq_ignore_ascii_case(&name.value);
-                let index = self.schema.tables.iter().position(is_called)?;
-                Some(TableId(index as u32))
+                let id = self.schema.find_table(&name.value)?;
+                // A name with a dot is not that of a table in a schema.
+                self.schema.table(id).name.eq_ignore_ascii_case(&name.value).then_some(id)
             }
             [ObjectNamePart::Identifier(namespace), ObjectNamePart::Identifier(name)] => {
                 self.schema.find_qualified_table(&namespace.value, &name.value)

@@ -66,10 +66,16 @@ impl<'a> QueryReader<'a> {
                 return Ok(Expr::Literal(number));
             }
             _ if is_integer(&upper) => CastType::Integer,
-            _ if ["INTERVAL", "POINT", "[", "JSON", "BOOL"].iter().any(|other| upper.contains(other)) => {
+            _ if ["INTERVAL", "POINT", "["].iter().any(|other| upper.contains(other)) => {
                 return Err(not_supported(format!("CAST to {name}")));
             }
-            _ => cast_type(name)?,
+            // SQLite casts to a number where it does not know the type.
+            _ => match cast_type(name)? {
+                CastType::Numeric if !is_decimal(&upper) => {
+                    return Err(not_supported(format!("CAST to {name}")));
+                }
+                known => known,
+            },
         };
         if to == CastType::Integer
             && let Some(inner) = argument_of(expr, "trunc")
@@ -197,6 +203,12 @@ impl<'a> QueryReader<'a> {
 /// Returns whether a type is that of whole numbers.
 fn is_integer(name: &str) -> bool {
     matches!(name, "INT" | "INTEGER" | "BIGINT" | "SMALLINT" | "INT2" | "INT4" | "INT8")
+}
+
+/// Returns whether a type is that of decimals.
+fn is_decimal(name: &str) -> bool {
+    let name = name.split('(').next().unwrap_or_default().trim();
+    matches!(name, "DEC" | "DECIMAL" | "NUMERIC")
 }
 
 /// Returns the operand of a cast to this type, or the expression itself.

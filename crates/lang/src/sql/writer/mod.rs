@@ -276,7 +276,7 @@ impl QueryText<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sql::{Column, ColumnType, Schema, Table, check};
+    use crate::sql::{CheckError, Column, ColumnType, Dialect, Schema, Table, check};
     use sqlparser::keywords::ALL_KEYWORDS;
 
     #[test]
@@ -309,5 +309,39 @@ mod tests {
             }
         }
         assert!(misread.is_empty(), "these need quotes: {misread:?}");
+    }
+
+    /// Issue 20: types that SQLite does not know were read as numbers, so that `uid::uuid` became a type error.
+    #[test]
+    fn casts_of_strict_dialects_keep_their_type_or_are_not_supported() {
+        let column = Column { comment: None, name: "c".to_owned(), ty: ColumnType::Text };
+        let table = |dialect: Dialect| Table {
+            comment: None,
+            namespace: (dialect == Dialect::Postgres).then(|| "public".to_owned()),
+            name: "t".to_owned(),
+            columns: vec![column.clone()],
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        for dialect in [Dialect::Postgres, Dialect::DuckDb] {
+            let schema = Schema { dialect, tables: vec![table(dialect)] };
+            for ty in [
+                "numeric",
+                "decimal(10, 2)",
+                "integer",
+                "bigint",
+                "text",
+                "varchar(5)",
+                "real",
+                "double precision",
+            ] {
+                assert!(check(&format!("SELECT c::{ty} FROM t"), &schema).is_ok(), "{ty}");
+            }
+            for ty in ["uuid", "json", "bytea", "regclass", "timestamptz", "boolean", "inet", "mood", "money"]
+            {
+                let error = check(&format!("SELECT c::{ty} FROM t"), &schema).err();
+                assert!(matches!(error, Some(CheckError::NotSupported(_))), "{ty}: {error:?}");
+            }
+        }
     }
 }

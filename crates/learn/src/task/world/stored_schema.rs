@@ -28,6 +28,7 @@ pub struct StoredSchema {
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct StoredTable {
+    /// The name, with the schema that has it if tables of that one need a qualifier.
     name: String,
     /// The types of the columns, in their order.
     types: Vec<StoredType>,
@@ -39,6 +40,7 @@ struct StoredTable {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct StoredKey {
     column: String,
+    /// As the name of a table.
     to_table: String,
     to_column: String,
     confidence: f32,
@@ -85,17 +87,17 @@ impl StoredSchema {
             let ([column], [to]) = (key.columns.as_slice(), key.to.as_slice()) else { return None };
             Some(StoredKey {
                 column: table.columns[*column as usize].name.clone(),
-                to_table: read.schema.table(to.table).name.clone(),
+                to_table: read.schema.table_name(to.table),
                 to_column: read.schema.column(*to).name.clone(),
                 confidence: key.confidence,
             })
         };
-        let table = |table: &Table| StoredTable {
-            name: table.name.clone(),
+        let table = |(index, table): (u32, &Table)| StoredTable {
+            name: read.schema.table_name(TableId(index)),
             types: table.columns.iter().map(|column| column.ty.into()).collect(),
             keys: inferred(table).filter_map(|inferred| key(table, inferred)).collect(),
         };
-        let tables = read.schema.tables.iter().map(table).collect();
+        let tables = (0..).zip(&read.schema.tables).map(table).collect();
         StoredSchema { format: FORMAT, declared: declaration(read), tables }
     }
 
@@ -121,7 +123,7 @@ impl StoredSchema {
             let keys: Option<Vec<ForeignKey>> =
                 stored.keys.iter().map(|key| restored(&declared.schema, id, key)).collect();
             let table = &mut schema.tables[index];
-            if table.name != stored.name || table.columns.len() != stored.types.len() {
+            if declared.schema.table_name(id) != stored.name || table.columns.len() != stored.types.len() {
                 return None;
             }
             for (column, &ty) in table.columns.iter_mut().zip(&stored.types) {
@@ -158,7 +160,9 @@ pub(super) fn read(folder: &Path, declared: &ReadSchema) -> Option<Result<Schema
 
 fn restored(schema: &Schema, table: TableId, key: &StoredKey) -> Option<ForeignKey> {
     let ColumnId { column, .. } = schema.find_column(table, &key.column)?;
-    let to = schema.find_column(schema.find_table(&key.to_table)?, &key.to_column)?;
+    let to_table =
+        (0..schema.tables.len() as u32).map(TableId).find(|&id| schema.table_name(id) == key.to_table)?;
+    let to = schema.find_column(to_table, &key.to_column)?;
     // A declared key has a confidence of 1.
     let is_inferred = (0.0..1.0).contains(&key.confidence);
     is_inferred.then(|| ForeignKey { columns: vec![column], to: vec![to], confidence: key.confidence })
@@ -172,8 +176,8 @@ fn inferred(table: &Table) -> impl Iterator<Item = &ForeignKey> {
 /// Returns a fingerprint of what a database declares: names, types and keys.
 fn declaration(read: &ReadSchema) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for (table, types) in read.schema.tables.iter().zip(&read.declared_types) {
-        texts.push(format!("table {}", table.name));
+    for (index, (table, types)) in (0..).zip(read.schema.tables.iter().zip(&read.declared_types)) {
+        texts.push(format!("table {}", read.schema.table_name(TableId(index))));
         for (column, ty) in table.columns.iter().zip(types) {
             texts.extend([column.name.clone(), ty.clone()]);
         }
@@ -234,6 +238,24 @@ mod tests {
             table.columns.iter_mut().for_each(|column| column.ty = ColumnType::Other);
         }
         declared
+    }
+
+    /// Issue 20: the keys of tables that have their names in two schemas were lost, and inferred again by each command.
+    #[test]
+    fn tables_of_the_same_name_in_two_schemas_are_told_apart() {
+        let mut read_schema = schema();
+        let mut other = read_schema.schema.tables[1].clone();
+        (other.name, other.namespace) = ("artist".to_owned(), Some("sales".to_owned()));
+        read_schema.schema.tables.push(other);
+        read_schema.declared_types.push(vec!["INT".to_owned(); 2]);
+        read_schema.schema.tables[2].foreign_keys[1].to = vec![ColumnId { table: TableId(3), column: 1 }];
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(SCHEMA_FILE), StoredSchema::new(&read_schema).to_json().unwrap())
+            .unwrap();
+        assert_eq!(read(folder.path(), &declared(&read_schema)), Some(Ok(read_schema.schema.clone())));
+        let mut moved = declared(&read_schema);
+        moved.schema.tables[3].namespace = Some("hr".to_owned());
+        assert!(matches!(read(folder.path(), &moved), Some(Err(_))));
     }
 
     #[test]
