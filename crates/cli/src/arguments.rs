@@ -61,7 +61,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct ThreadArguments {
     /// Number of threads; 0 for one per core. Does not change the result.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_threads)]
     pub(crate) threads: usize,
 }
 
@@ -384,7 +384,7 @@ pub(crate) struct CellArguments {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: u16,
     /// Number of threads per run; 0 for one per core. Does not change the result.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_threads)]
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) paths: DataPaths,
@@ -1244,6 +1244,15 @@ fn parse_part(text: &str) -> Result<SweepPart, String> {
         Some((index, of)) if index < of => Ok(SweepPart { index, of }),
         Some((_, of)) if of > 0 => Err(format!("the {of} parts are 0/{of} to {}/{of}", of - 1)),
         _ => Err("expected the number of a part and of all, such as 0/4".to_owned()),
+    }
+}
+
+/// Reads a number of threads. Thousands of them would do nothing but wait for each other.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    match text.parse() {
+        Ok(threads) if threads <= MOST => Ok(threads),
+        _ => Err(format!("expected 0 to {MOST}")),
     }
 }
 

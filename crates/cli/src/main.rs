@@ -28,11 +28,20 @@ struct NothingFound;
 fn main() -> ExitCode {
     // In a process that runs DuckDB, this does not return.
     xpr_exec::duckdb::prepare_program();
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => {
+            // It quotes arguments, which may be the names of files that others made.
+            let _ = write!(printer::stderr(), "{}", error.render());
+            return ExitCode::from(2);
+        }
+        Err(help) => help.exit(),
+    };
     xpr_exec::sqlite::on_unresponsive(end_for_database);
     // Not locked: `xpr mcp` writes from another thread.
     let mut out = Printer::new(BufWriter::with_capacity(1 << 16, io::stdout()));
-    let result = run(arguments, &mut out).and_then(|()| Ok(out.flush()?));
+    let result =
+        stop::not_on_long_files().and_then(|()| run(arguments, &mut out)).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // The output says what was not found.

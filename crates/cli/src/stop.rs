@@ -45,6 +45,17 @@ pub(crate) fn on_signals() -> Result<()> {
     Ok(())
 }
 
+/// Makes the limit of the length of files (`ulimit -f`) an error of the write that exceeds it. Its signal would end the program without
+/// a message, and leave a temporary file.
+pub(crate) fn not_on_long_files() -> Result<()> {
+    #[cfg(unix)]
+    {
+        let signal = signal_hook::consts::SIGXFSZ;
+        signal_hook::flag::register(signal, Arc::default()).context("handling signals")?;
+    }
+    Ok(())
+}
+
 /// Takes `SIGUSR1` as a request to stop.
 pub(crate) fn on_warning() -> Result<()> {
     #[cfg(unix)]

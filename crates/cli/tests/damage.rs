@@ -103,6 +103,22 @@ fn results_that_evaluation_did_not_write_are_not_reported() {
     }
 }
 
+/// Issue 18: a run was shown with settings that it was not trained with.
+#[test]
+fn a_report_notes_settings_that_were_edited() {
+    let calendar = SmallCalendar::new();
+    succeed(&mut calendar.train("run", &["train.steps=2"]));
+    let report =
+        || String::from_utf8(succeed(&mut command(&["report", &calendar.argument("run")])).stdout).unwrap();
+    let edited = "run: config.toml: it was changed after training";
+    assert!(!report().contains(edited));
+    let settings = calendar.read("run", "config.toml");
+    let changed = settings.replace("steps = 2", "steps = 900");
+    assert_ne!(settings, changed);
+    fs::write(calendar.path("run/config.toml"), changed).unwrap();
+    assert!(report().contains(edited), "{}", report());
+}
+
 #[test]
 fn data_that_changed_since_training_are_noticed() {
     let calendar = SmallCalendar::new();

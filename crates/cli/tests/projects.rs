@@ -559,6 +559,10 @@ fn no_output_has_characters_that_a_terminal_obeys() {
         vec!["data", "check", "--db", "sqlite:no\u{1b}.db", "--labeled", "x"],
     ];
     commands.push(vec!["report", "no\u{1b}run"]);
+    // Arguments that are refused before a command begins.
+    commands.push(vec!["completions", "she\u{9b}ll\u{202e}\r"]);
+    commands.push(vec!["comm\u{9b}and\u{202e}"]);
+    commands.push(vec!["ask", "--fl\u{9b}ag\u{202e}"]);
     for arguments in commands {
         let output = xpr(folder.path(), &arguments);
         for text in [&output.stdout, &output.stderr] {
@@ -580,4 +584,67 @@ fn exit_codes_tell_success_from_nothing_and_errors() {
         xpr(folder.path(), &arguments).status.code()
     };
     assert_eq!([check("pairs.tsv"), check("none.tsv"), check("missing.tsv")], [Some(0), Some(1), Some(2)]);
+}
+
+/// Issue 18: such a command made as many threads, or wrote about a run that is not there.
+#[test]
+fn commands_that_cannot_work_are_errors() {
+    let folder = folder();
+    for (arguments, expected) in [
+        (&["train", "--threads", "1000000000", "--out", "run"][..], "expected 0 to 1024"),
+        (&["train", "--threads", "-1", "--out", "run"], "unexpected argument"),
+        (&["improve", "nothing", "--list"], "nothing holds no run"),
+    ] {
+        let output = xpr(folder.path(), arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(expected), "{message}");
+        assert!(!folder.path().join("run").exists());
+    }
+}
+
+/// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed.
+#[cfg(unix)]
+#[test]
+fn files_that_may_not_be_so_long_are_errors_and_leave_nothing() {
+    let folder = folder();
+    // Blocks of 512 or 1024 bytes: enough for the settings, and not for the words of the parser.
+    let command =
+        format!("ulimit -f 100; exec {} init --db music.db --out project", env!("CARGO_BIN_EXE_xpr"));
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &command]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("vocabulary.json: File too large"), "{message}");
+    let names =
+        fs::read_dir(folder.path().join("project/run")).unwrap().flatten().map(|entry| entry.file_name());
+    for name in names {
+        assert!(!name.to_string_lossy().starts_with('.'), "{}", name.display());
+    }
+}
+
+/// Issue 18: an answer that cannot be written as CSV left an empty file.
+#[test]
+fn a_file_of_an_answer_has_all_rows_or_is_not_there() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--out", "project"]));
+    let ask = |csv: &str, confidence: &str| {
+        let mut ask = Command::new(env!("CARGO_BIN_EXE_xpr"))
+            .current_dir(folder.path())
+            .args(["ask", "project/run", "--min-confidence", confidence])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        write!(ask.stdin.take().unwrap(), "how many albums are there\n\\csv {csv}\n").unwrap();
+        let output = ask.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, message) = ask("unsure.csv", "1");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("the answer is not sure"), "{message}");
+    assert!(!folder.path().join("unsure.csv").exists());
+    assert_eq!(ask("sure.csv", "0").0, Some(0));
+    assert!(folder.path().join("sure.csv").is_file());
+    assert!(ask("sure.csv", "0").1.contains("sure.csv: "));
 }

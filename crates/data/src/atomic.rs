@@ -1,8 +1,9 @@
 //! Files that appear whole or not at all.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// Writes a file, whole or not at all. Its permissions are those of any new file.
 ///
@@ -18,20 +19,58 @@ pub fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// If that or `write` fails; an earlier version of the file is then unchanged.
 pub fn write_file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = temporary_file_for(path)?;
+    write(temporary.as_file_mut())?;
+    move_to(temporary, path)
+}
+
+/// Returns the folder that a file is in, or will be.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes a temporary file beside another.
+fn temporary_file_for(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = folder_of(path);
     let prefix = temporary_prefix(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).rand_bytes(RANDOM_CHARACTERS);
     // Temporary files are private to their owner unless told otherwise. The umask still applies.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(folder)?;
-    write(temporary.as_file_mut())?;
+    builder.tempfile_in(folder).map_err(|error| {
+        // The error would name the temporary file, which means nothing to users.
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                io::Error::new(io::ErrorKind::NotFound, format!("there is no folder {}", folder.display()))
+            }
+            kind => match error.raw_os_error().or_else(|| source_code(&error)) {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::from(kind),
+            },
+        }
+    })
+}
+
+/// Returns the code of the operating system that an error is about.
+fn source_code(error: &io::Error) -> Option<i32> {
+    let mut cause = error.get_ref().map(|cause| cause as &dyn std::error::Error);
+    while let Some(error) = cause {
+        if let Some(code) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+            return Some(code);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// Gives a temporary file its name, after its content is on the disk.
+fn move_to(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|error| error.error)?;
     // Makes the new name survive a power failure. Not all file systems can do that for a folder.
     #[cfg(unix)]
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
@@ -61,8 +100,9 @@ pub fn remove_temporary_files<'n>(folder: &Path, names: impl IntoIterator<Item =
     }
 }
 
-/// Writes a file that a user named. A regular file is written whole or not at all, as by [`write_file`], and one that is
-/// read-only stays as it is. A link, a pipe or a device is written to, and not replaced.
+/// Writes a file that belongs to a user. A regular file is written whole or not at all, as by [`write_file`], and keeps its
+/// permissions; one that is read-only stays as it is. A link is not replaced: what it points to is written. A pipe or a device
+/// is written to.
 ///
 /// # Errors
 /// If that fails.
@@ -70,27 +110,54 @@ pub fn write_output(path: &Path, content: &[u8]) -> io::Result<()> {
     write_output_with(path, |file| file.write_all(content))
 }
 
-/// Writes a file that a user named with a function, as [`write_output`] does.
+/// Writes a file that belongs to a user with a function, as [`write_output`] does.
 ///
 /// # Errors
 /// If that or `write` fails.
 pub fn write_output_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => {
-            let mut file = File::options().write(true).create(true).truncate(true).open(path)?;
-            write(&mut file)
-        }
-        Ok(found) if found.permissions().readonly() => {
-            Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"))
-        }
-        _ => write_file_with(path, write),
+    let earlier = match fs::metadata(path) {
+        Ok(found) if found.is_file() => found,
+        Err(_) if fs::symlink_metadata(path).is_err() => return write_file_with(path, write),
+        // A pipe, a device, or a link to nothing.
+        _ => return write_in_place(path, write),
+    };
+    if earlier.permissions().readonly() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
+    let path = fs::canonicalize(path)?;
+    let mut temporary = match temporary_file_for(&path) {
+        Ok(temporary) => temporary,
+        // Nothing can be made in its folder, but the file itself may allow to be written.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return write_in_place(&path, write),
+        Err(error) => return Err(error),
+    };
+    write(temporary.as_file_mut())?;
+    keep_permissions(temporary.as_file(), &earlier)?;
+    move_to(temporary, &path)
+}
+
+/// Writes to what is there, or to a new file if it is a link to nothing.
+fn write_in_place(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    write(&mut File::options().write(true).create(true).truncate(true).open(path)?)
+}
+
+/// Gives a file the owner and the permissions of the one that it replaces.
+fn keep_permissions(file: &File, earlier: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (earlier.uid(), earlier.gid()) {
+            // Only root may give files away.
+            let _ = fchown(file, Some(earlier.uid()), Some(earlier.gid()));
+        }
+    }
+    file.set_permissions(earlier.permissions())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn a_failure_leaves_the_earlier_file_and_nothing_else() {
@@ -143,8 +210,23 @@ mod tests {
         assert!(!fs::symlink_metadata(&pipe).unwrap().is_file());
 
         fs::set_permissions(at("plain"), PermissionsExt::from_mode(0o444)).unwrap();
-        assert_eq!(write_output(&at("plain"), b"eight").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-        assert_eq!(fs::read(at("plain")).unwrap(), b"three");
+        // Also through a link, and for root.
+        for name in ["plain", "link"] {
+            assert_eq!(
+                write_output(&at(name), b"eight").unwrap_err().kind(),
+                io::ErrorKind::PermissionDenied
+            );
+            assert_eq!(fs::read(at("plain")).unwrap(), b"three");
+        }
+        fs::set_permissions(at("plain"), PermissionsExt::from_mode(0o600)).unwrap();
+        write_output(&at("link"), b"nine").unwrap();
+        assert_eq!(fs::read(at("plain")).unwrap(), b"nine");
+        assert_eq!(fs::metadata(at("plain")).unwrap().permissions().mode() & 0o777, 0o600);
+
+        let error = write_output(&at("no/such/file"), b"").unwrap_err().to_string();
+        assert_eq!(error, format!("there is no folder {}", at("no/such").display()));
+        let error = write_output(&at("plain/file"), b"").unwrap_err().to_string();
+        assert!(!error.contains(".file."), "{error}");
     }
 
     /// Issue 18: checkpoints of killed processes were left behind.

@@ -4,9 +4,10 @@
 //! `xpr improve` decides what to learn from it.
 
 use crate::labeled::{self, LabeledQuestion};
-use crate::{DataError, LineError, text_file, write_file};
+use crate::{DataError, LineError, text_file, write_output};
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -53,26 +54,71 @@ impl Feedback {
         }
     }
 
-    /// Adds the feedback to the file of a project folder, which is created if need be.
+    /// Adds the feedback to the end of the file of a project folder, which is created if need be.
     ///
     /// # Errors
-    /// If the file cannot be read or written; it is then unchanged.
+    /// If the file cannot be written; it is then as it was.
     pub fn add_to(&self, folder: &Path) -> Result<(), DataError> {
         let path = folder.join(FEEDBACK_FILE);
         let failed = |source| DataError::File { path: path.clone(), source };
-        let mut content = match path.exists() {
-            true => fs::read_to_string(&path).map_err(failed)?,
-            false => String::new(),
-        };
         let line = serde_json::to_string(self).map_err(|error| failed(error.into()))?;
-        content.push_str(&line);
-        content.push('\n');
-        write_file(&path, content.as_bytes()).map_err(failed)
+        append_line(&path, &line).map_err(failed)
+    }
+}
+
+/// Adds a line to the end of a file.
+fn append_line(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = lock_for_change(path)?;
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    let start = if last == *b"\n" { "" } else { "\n" };
+    let written = file.write_all(format!("{start}{line}\n").as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a line would be an error to whoever reads the file.
+        let _ = file.set_len(length);
+    }
+    written
+}
+
+/// Opens a file, which is created if need be, and waits until no other process changes it. The file stays locked until what is returned
+/// is dropped.
+fn lock_for_change(path: &Path) -> io::Result<File> {
+    loop {
+        // A pipe would wait for a process at its other end.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file"));
+        }
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.lock()?;
+        // The process that had the lock may have replaced the file.
+        if is_at(&file, path)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Returns whether a file is the one that has this name.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (file, found) = (file.metadata()?, fs::metadata(path));
+        Ok(found.is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        Ok(true)
     }
 }
 
 /// Adds a label to the end of a file of labeled questions: lines of a question, a tab and a program. The file is replaced as a whole or not at
-/// all, and created if it does not exist. Returns the line of the label, or nothing if the file has it already.
+/// all, with its permissions and not a link to it, and created if it does not exist. Processes that add labels wait for each other. Returns the
+/// line of the label, or nothing if the file has it already.
 ///
 /// # Errors
 /// If the file cannot be read or written, or has another format.
@@ -80,13 +126,18 @@ pub fn add_label(path: &Path, question: &str, program: &str) -> Result<Option<us
     let in_file = |message: &str, line: usize| {
         DataError::in_file(path)(LineError { line, message: message.to_owned() })
     };
-    let is_tabs = path.extension().is_some_and(|extension| extension == "tsv");
-    let is_new = fs::metadata(path).map_or(true, |file| file.is_file() && file.len() == 0);
+    let failed = |source| DataError::File { path: path.to_owned(), source };
+    let other_format =
+        || in_file("labels are added to .tsv files without a header only; add this one by hand", 1);
+    if path.extension().is_none_or(|extension| extension != "tsv") {
+        return Err(other_format());
+    }
+    let lock = lock_for_change(path).map_err(failed)?;
+    let is_new = lock.metadata().map_err(failed)?.len() == 0;
     let known = if is_new { vec![] } else { labeled::read(path)? };
     // A first line that names the columns is not a question.
-    if !is_tabs || known.first().is_some_and(|first| first.line != 1) {
-        let message = "labels are added to .tsv files without a header only; add this one by hand";
-        return Err(in_file(message, 1));
+    if known.first().is_some_and(|first| first.line != 1) {
+        return Err(other_format());
     }
     let label = LabeledQuestion {
         utterance: question.to_owned(),
@@ -106,8 +157,7 @@ pub fn add_label(path: &Path, question: &str, program: &str) -> Result<Option<us
     }
     let line = content.lines().count() + 1;
     content.push_str(&labeled::to_tsv(&[label]).map_err(|error| in_file(&error.message, line))?);
-    write_file(path, content.as_bytes())
-        .map_err(|source| DataError::File { path: path.to_owned(), source })?;
+    write_output(path, content.as_bytes()).map_err(failed)?;
     Ok(Some(line))
 }
 
@@ -136,6 +186,69 @@ mod tests {
         let header = folder.path().join("header.tsv");
         fs::write(&header, "question\tsql\nwho\tSELECT name FROM a\n").unwrap();
         assert!(add_label(&header, "x", "SELECT 1").unwrap_err().to_string().contains("by hand"));
+    }
+
+    /// Issue 18: of labels and verdicts that were added at the same time, most were lost.
+    #[test]
+    fn what_is_added_at_the_same_time_is_kept() {
+        const MANY: usize = 8;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("train.tsv");
+        std::thread::scope(|scope| {
+            for writer in 0..MANY {
+                let (folder, path) = (folder.path(), &path);
+                scope.spawn(move || {
+                    for number in 0..MANY {
+                        let question = format!("who is number {number} of {writer}");
+                        add_label(path, &question, "SELECT 1").unwrap().unwrap();
+                        Feedback::now(&question, "SELECT 1", Verdict::Right, Path::new("run"))
+                            .add_to(folder)
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        for file in ["train.tsv", FEEDBACK_FILE] {
+            let content = fs::read_to_string(folder.path().join(file)).unwrap();
+            let lines: std::collections::HashSet<&str> = content.lines().collect();
+            assert_eq!(lines.len(), MANY * MANY, "{file}");
+        }
+    }
+
+    /// Issue 18: links to shared labels were replaced, and private labels became readable for everybody.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_added_goes_where_a_link_points_and_keeps_permissions() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let add = || Feedback::now("who", "SELECT 1", Verdict::Right, Path::new("run")).add_to(folder.path());
+        for (link, target) in [("train.tsv", "shared"), (FEEDBACK_FILE, "verdicts")] {
+            fs::write(at(target), "").unwrap();
+            fs::set_permissions(at(target), PermissionsExt::from_mode(0o600)).unwrap();
+            symlink(target, at(link)).unwrap();
+        }
+        add_label(&at("train.tsv"), "who", "SELECT 1").unwrap();
+        add().unwrap();
+        for (link, target) in [("train.tsv", "shared"), (FEEDBACK_FILE, "verdicts")] {
+            assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink());
+            assert_eq!(fs::read_to_string(at(target)).unwrap().lines().count(), 1);
+            assert_eq!(fs::metadata(at(target)).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        // Devices have no end to read, and pipes wait.
+        for endless in ["/dev/full", "pipe"] {
+            if endless == "pipe" {
+                assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+            }
+            for link in ["train.tsv", FEEDBACK_FILE] {
+                fs::remove_file(at(link)).unwrap();
+                symlink(endless, at(link)).unwrap();
+            }
+            let label = add_label(&at("train.tsv"), "who", "SELECT 1").map(|_| ());
+            for added in [label, add()] {
+                assert!(added.unwrap_err().to_string().ends_with("this is not a regular file"));
+            }
+        }
     }
 
     #[test]

@@ -24,9 +24,9 @@ const LARGEST_STREAM: u64 = 1 << 30;
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
-    // Known sizes are allocated at once.
-    let mut content = Vec::with_capacity(if metadata.is_file() { metadata.len() as usize } else { 0 });
+    let mut content = Vec::new();
     if metadata.is_file() {
+        content = memory_for(metadata.len())?;
         file.read_to_end(&mut content)?;
     } else if file.take(LARGEST_STREAM + 1).read_to_end(&mut content)? as u64 > LARGEST_STREAM {
         let message =
@@ -34,6 +34,19 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(content)
+}
+
+/// Allocates memory for a file of a known length. It may claim to be larger than any memory.
+fn memory_for(length: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let size = usize::try_from(length).unwrap_or(usize::MAX);
+    match content.try_reserve_exact(size) {
+        Ok(()) => Ok(content),
+        Err(_) => {
+            let message = format!("this file has {} MiB, which do not fit in memory", length >> 20);
+            Err(io::Error::new(io::ErrorKind::OutOfMemory, message))
+        }
+    }
 }
 
 /// Reads a UTF-8 file as it is, as [`read_bytes`] does.
@@ -82,6 +95,16 @@ mod tests {
         let error = read(Path::new("/dev/zero")).unwrap_err().to_string();
         assert!(error.contains("/dev/zero: this is not a regular file"), "{error}");
         assert_eq!(read(Path::new("/dev/null")).unwrap(), "");
+    }
+
+    /// Issue 18: the length of a file was allocated at once, which ended the program if it was larger than memory.
+    #[test]
+    fn a_file_that_does_not_fit_in_memory_is_refused() {
+        for length in [1 << 62, u64::MAX] {
+            let error = memory_for(length).unwrap_err().to_string();
+            assert!(error.ends_with("which do not fit in memory"), "{error}");
+        }
+        assert_eq!(memory_for(0).unwrap().len(), 0);
     }
 
     #[test]

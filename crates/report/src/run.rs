@@ -77,8 +77,14 @@ impl LoadedRun {
     /// # Errors
     /// If its settings cannot be read.
     fn read(folder: &RunFolder) -> Result<LoadedRun, ReportError> {
-        let settings = Settings::read(folder)?;
+        let settings_text = folder.read(RunFile::Config).map_err(in_report)?;
+        let settings = Settings::read(folder, &settings_text)?;
         let mut files = RunFiles::new(folder);
+        if files.manifest.as_ref().is_some_and(|manifest| !manifest.matches(RunFile::Config, &settings_text))
+        {
+            let message = "it was changed after training, and the run is shown with the settings it has now";
+            files.add_message(RunFile::Config, message);
+        }
         let mut evaluation: Option<Evaluation> = files.read_json(RunFile::Evaluation);
         let mut predictions = files.read_json_lines(RunFile::Predictions);
         if let Some(found) = &evaluation {
@@ -221,6 +227,15 @@ impl<'a> RunFiles<'a> {
 fn are_shares(evaluation: &Evaluation) -> bool {
     let Evaluation { accuracy, accuracy_of_best, exact, in_beam, executable, .. } = *evaluation;
     [accuracy, accuracy_of_best, exact, in_beam, executable].iter().all(|share| (0.0..=1.0).contains(share))
+}
+
+/// Returns an error about a file of a run as one of a report.
+fn in_report(error: RunError) -> ReportError {
+    match error {
+        RunError::File { path, source } => ReportError::File { path, source },
+        RunError::Content { path, message } => ReportError::Content { path, message },
+        error => ReportError::Content { path: PathBuf::new(), message: error.to_string() },
+    }
 }
 
 /// Returns what is wrong with a file, without its path.

@@ -2,7 +2,6 @@
 
 use crate::ReportError;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 use toml::{Table, Value};
@@ -57,18 +56,16 @@ const BASE: &str = "base.folder";
 pub(crate) const FILES: [&str; 3] = ["data.labeled", "data.unlabeled", "data.test"];
 
 impl Settings {
-    /// Reads the settings of a run of this or an earlier version.
+    /// Reads the settings of a run of this or an earlier version from the content of their file.
     ///
     /// # Errors
-    /// If the file cannot be read or is not TOML.
-    pub(crate) fn read(folder: &RunFolder) -> Result<Settings, ReportError> {
-        let path = folder.path(RunFile::Config);
-        let text =
-            fs::read_to_string(&path).map_err(|source| ReportError::File { path: path.clone(), source })?;
-        let mut table: Table = text.parse().map_err(|error: toml::de::Error| ReportError::Content {
-            path,
-            message: error.to_string().trim_end().to_owned(),
-        })?;
+    /// If it is not TOML.
+    pub(crate) fn read(folder: &RunFolder, content: &[u8]) -> Result<Settings, ReportError> {
+        let in_file = |message: String| ReportError::Content { path: folder.path(RunFile::Config), message };
+        let text = std::str::from_utf8(content).map_err(|_| in_file("this is not UTF-8".to_owned()))?;
+        let mut table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| in_file(error.to_string().trim_end().to_owned()))?;
         rename_settings(&mut table);
         Ok(Settings::of(&table, folder.tuning().is_dir()))
     }

@@ -13,6 +13,7 @@
 //! A finished parser without a record that is not being made is never removed: its record was lost.
 
 use crate::folder::{RunError, RunFile, RunFolder};
+use crate::manifest::Manifest;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
@@ -215,17 +216,28 @@ impl ParserList {
     /// training wrote. The caller must hold the lock of the run.
     ///
     /// # Errors
-    /// If the earlier parser is gone, or the file cannot be written. The current parser is then unchanged.
+    /// If the earlier parser is gone or damaged, or the file cannot be written. The current parser is then unchanged.
     pub fn roll_back(&mut self, run: &RunFolder) -> Result<Option<usize>, RunError> {
         let Some(record) = self.record(self.current) else { return Ok(None) };
         let before = record.before;
-        RunFolder::open(&ParserList::folder(run.folder(), before))?;
+        let earlier = RunFolder::open(&ParserList::folder(run.folder(), before))?;
+        if let Some(manifest) = Manifest::read(&earlier)? {
+            for file in ANSWERING {
+                if manifest.lists(file) {
+                    earlier.read_checked(file, Some(&manifest))?;
+                }
+            }
+        }
         let list = ParserList { current: before, ..self.clone() };
         run.write_json(RunFile::Parsers, &list)?;
         *self = list;
         Ok(Some(before))
     }
 }
+
+/// The files without which a parser does not answer as it was trained to.
+const ANSWERING: [RunFile; 5] =
+    [RunFile::Model, RunFile::Grammar, RunFile::Vocabulary, RunFile::NoisyChannel, RunFile::Confidence];
 
 /// Returns the file that exists while a parser is made.
 fn being_made(run: &Path, number: usize) -> PathBuf {
@@ -287,6 +299,25 @@ mod tests {
         assert_eq!(ParserList::read(folder.path()).unwrap().current, 1);
         assert_eq!(list.roll_back(&run).unwrap(), Some(0));
         assert_eq!((list.roll_back(&run).unwrap(), list.next_number()), (None, 4));
+    }
+
+    /// Issue 18: a parser whose weights were damaged became the current one.
+    #[test]
+    fn nothing_goes_back_to_a_damaged_parser() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        run.write(RunFile::Config, b"").unwrap();
+        run.write(RunFile::Model, b"weights").unwrap();
+        run.finish(&"right").unwrap();
+        let mut list = ParserList::default();
+        list.create_next(&run).unwrap();
+        list.add(&run, record(1, 0, true)).unwrap();
+        run.write(RunFile::Model, b"weight!").unwrap();
+        let error = list.roll_back(&run).unwrap_err().to_string();
+        assert!(error.contains("this is not the file that training wrote"), "{error}");
+        assert_eq!((list.current, ParserList::read(folder.path()).unwrap().current), (1, 1));
+        run.write(RunFile::Model, b"weights").unwrap();
+        assert_eq!(list.roll_back(&run).unwrap(), Some(0));
     }
 
     #[test]

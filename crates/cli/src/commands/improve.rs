@@ -15,7 +15,7 @@ use xpr_improve::{
 };
 use xpr_learn::Observer;
 use xpr_log::{QuestionLog, Selection, log_path};
-use xpr_run::{LearnedQuestions, ParserList, ParserRecord, StepReport};
+use xpr_run::{LearnedQuestions, ParserList, ParserRecord, RunFolder, StepReport};
 
 /// The time between two looks at the log with `--watch`.
 const WATCH_INTERVAL: Duration = Duration::from_secs(5);
@@ -161,7 +161,7 @@ fn write_answers(out: &mut dyn Write, name: &str, answers: &PairedAnswers) -> Re
 
 /// Writes the parsers of a run.
 fn list(run: &Path, json: bool, out: &mut dyn Write) -> Result<()> {
-    let parsers = ParserList::read(run)?;
+    let parsers = ParserList::read(RunFolder::open(run)?.folder())?;
     if json {
         return write_json(out, &parsers);
     }

@@ -49,8 +49,8 @@ impl Drop for Budget {
     }
 }
 
-/// Gives SQLite the allocator that limits the memory of queries, and the access to files that cannot write. Returns false if SQLite was in use already, which is too
-/// late.
+/// Gives SQLite the allocator that limits the memory of queries, the access to files that cannot write, and no time zone. Returns false if SQLite was in use already,
+/// which is too late.
 ///
 /// [`SqliteDatabase::open`](super::SqliteDatabase::open) does this by itself. A program that uses SQLite in other ways before that
 /// must call this first.
@@ -73,7 +73,12 @@ pub fn prepare_engine() -> bool {
             ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods) == ffi::SQLITE_OK
                 && ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0 as c_int) == ffi::SQLITE_OK
         };
-        is_configured && files::register()
+        // Answers do not depend on the time zone of the machine: the modifiers `localtime` and `utc` of date functions fail. SQLite
+        // has no other way to say so.
+        // SAFETY: this is the argument of this option.
+        let has_no_zone =
+            || unsafe { ffi::sqlite3_test_control(ffi::SQLITE_TESTCTRL_LOCALTIME_FAULT, 1 as c_int) };
+        is_configured && files::register() && has_no_zone() == ffi::SQLITE_OK
     })
 }
 

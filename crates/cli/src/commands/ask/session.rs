@@ -3,7 +3,7 @@
 use super::text;
 use crate::commands::{labels_file, write_notes};
 use anyhow::{Context, Result, bail};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -88,7 +88,11 @@ impl<'r> Session<'r> {
                 let answer = self.last()?;
                 let rows = answer.rows.as_ref().context("the last answer has no rows")?.len();
                 let file = File::create_new(Path::new(path)).with_context(|| path.to_owned())?;
-                text::write_csv(&mut BufWriter::new(file), answer).with_context(|| path.to_owned())?;
+                if let Err(error) = text::write_csv(&mut BufWriter::new(file), answer) {
+                    // Some of the rows would look like all of them.
+                    let _ = fs::remove_file(path);
+                    return Err(error).with_context(|| path.to_owned());
+                }
                 writeln!(out, "Wrote {rows} rows to {path}.")?;
             }
             _ => bail!("there is no command {name}; \\help lists them"),

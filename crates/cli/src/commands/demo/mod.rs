@@ -17,7 +17,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use xpr_data::{EXPERIMENT_FILE, write_file};
+use xpr_data::{EXPERIMENT_FILE, write_output};
 use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_report::Report;
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &DemoArguments, out: &mut dyn Write) -> Result<()> 
     text::answers(text_out, &answers)?;
     let report = demo.folder.join("report.html");
     let folders: Vec<PathBuf> = runs.iter().map(|trained| trained.run.clone()).collect();
-    write_file(&report, Report::read(&folders, None)?.to_html().as_bytes())
+    write_output(&report, Report::read(&folders, None)?.to_html().as_bytes())
         .with_context(|| report.display().to_string())?;
     text::next_steps(text_out, &demo.folder, &last, &report)?;
     let seconds = start.elapsed().as_secs_f64();
