@@ -349,3 +349,46 @@ fn a_query_that_is_stopped_says_what_to_do() {
     let detail = stopped.json()["detail"].as_str().unwrap().to_owned();
     assert!(stopped.status == 422 && detail.contains("stopped: ") && detail.contains("LIMIT"), "{detail}");
 }
+
+/// Issue 19: while the disk was full, a server that refused every question said that it was ready.
+#[cfg(unix)]
+#[test]
+fn a_server_whose_log_cannot_be_written_is_not_ready() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    server.ask("how many singers are there");
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+    let log = project.path("stage/run.questions.sqlite");
+    std::fs::rename(&log, project.path("stage/moved")).unwrap();
+    std::fs::create_dir(&log).unwrap();
+    let question = json!({ "question": "how many singers are there" });
+    assert_eq!(server.post("/v1/ask", &question).status, 503);
+    let ready = server.get("/v1/health/ready");
+    assert!(ready.status == 503 && ready.body.contains("log of questions"), "{}", ready.body);
+    assert_eq!(server.get("/v1/health/live").status, 200);
+    // It is ready again before anybody asks.
+    std::fs::remove_dir(&log).unwrap();
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+    assert_eq!(server.post("/v1/ask", &question).status, 200);
+}
+
+/// Issue 19: what an operator gets wrong, and what to do about it.
+#[test]
+fn an_address_or_a_token_that_cannot_be_used_says_what_to_do() {
+    let project = Project::new();
+    std::fs::write(project.path("short"), "secret\n").unwrap();
+    let server = project.serve(&["--no-log"]);
+    let taken = server.address.to_string();
+    for (flags, expected) in [
+        (["--listen", taken.as_str(), "--no-log"], "name another port with --listen"),
+        (["--listen", "nowhere", "--no-log"], "such as 127.0.0.1:8080"),
+        (["--token-file", "short", "--no-log"], "short: an access token needs at least 16"),
+    ] {
+        let output = project.output(&[&["serve", "stage/run"], &flags[..]].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{flags:?}: {said}");
+    }
+    let other =
+        Server::start(project.folder.path(), &["serve", "stage/run", "--listen", "localhost:0", "--no-log"]);
+    assert!(other.address.ip().is_loopback());
+}

@@ -132,6 +132,14 @@ impl QuestionLog {
         FileId::of(&self.real) != self.file
     }
 
+    /// Writes to the disk what the file has already.
+    ///
+    /// # Errors
+    /// If nothing can be written.
+    pub fn check_writable(&self) -> Result<(), LogError> {
+        schema::write_version(&self.connection).map_err(|source| self.failed(source))
+    }
+
     /// Returns the file.
     pub fn path(&self) -> &Path {
         &self.path

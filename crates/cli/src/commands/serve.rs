@@ -90,12 +90,16 @@ fn named_run(text: &str) -> Result<(String, PathBuf)> {
 }
 
 fn token(arguments: &ServeArguments) -> Result<Option<AccessToken>> {
-    let text = match (&arguments.token_file, &arguments.token) {
-        (Some(file), _) => xpr_data::read_utf8(file).with_context(|| file.display().to_string())?,
-        (None, Some(token)) => token.clone(),
+    let token = match (&arguments.token_file, &arguments.token) {
+        (Some(file), _) => {
+            let text = xpr_data::read_utf8(file).map_err(anyhow::Error::from);
+            let token = text.and_then(|text| Ok(AccessToken::new(&text)?));
+            token.with_context(|| file.display().to_string())?
+        }
+        (None, Some(token)) => AccessToken::new(token).context("XPR_TOKEN")?,
         (None, None) => return Ok(None),
     };
-    Ok(Some(AccessToken::new(&text)?))
+    Ok(Some(token))
 }
 
 /// Writes what happens to standard error, as text or as lines of JSON.
