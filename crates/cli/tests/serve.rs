@@ -392,3 +392,35 @@ fn an_address_or_a_token_that_cannot_be_used_says_what_to_do() {
         Server::start(project.folder.path(), &["serve", "stage/run", "--listen", "localhost:0", "--no-log"]);
     assert!(other.address.ip().is_loopback());
 }
+
+/// Issue 19: a library wrote three lines for each request of the Model Context Protocol.
+#[test]
+fn what_happens_is_written_as_lines_of_json_and_requests_only_if_asked_for() {
+    let project = Project::new();
+    let written = |flags: &[&str]| {
+        let errors = project.path("errors");
+        let file = std::fs::File::create(&errors).unwrap();
+        let server = Server::start_with_errors(
+            project.folder.path(),
+            &[&["serve", "stage/run", "--listen", "127.0.0.1:0", "--json-logs"], flags].concat(),
+            file.into(),
+        );
+        let tools = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{tools}",
+            tools.len()
+        );
+        assert_eq!(server.send(request.as_bytes()).unwrap().status, 200);
+        std::fs::remove_file(project.path("stage/run.questions.sqlite")).unwrap();
+        server.ask("how many singers are there");
+        drop(server);
+        let text = std::fs::read_to_string(errors).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines.iter().map(|line| line["fields"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let quiet = written(&[]);
+    assert!(quiet.len() == 1 && quiet[0].contains("the log of questions was removed"), "{quiet:?}");
+    let verbose = written(&["--verbose"]);
+    assert_eq!(verbose.iter().filter(|line| *line == "request").count(), 2, "{verbose:?}");
+}

@@ -104,14 +104,18 @@ fn token(arguments: &ServeArguments) -> Result<Option<AccessToken>> {
 
 /// Writes what happens to standard error, as text or as lines of JSON.
 fn write_events(arguments: &ServeArguments) {
-    use tracing_subscriber::filter::LevelFilter;
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
     let level = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let events = tracing_subscriber::fmt().with_max_level(level).with_target(false).with_ansi(false);
     let events = events.with_writer(printer::stderr);
+    // Libraries write several lines for each request of the Model Context Protocol.
+    let own = Targets::new().with_default(LevelFilter::WARN).with_target("xpr", level);
     // Only one can be installed, and this is the only place that does.
     match arguments.json_logs {
-        true => events.json().init(),
-        false => events.init(),
+        true => events.json().finish().with(own).init(),
+        false => events.finish().with(own).init(),
     }
 }
 
