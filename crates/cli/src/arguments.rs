@@ -719,7 +719,7 @@ pub(crate) struct ServeArguments {
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
     /// Address to listen on. Others than this machine can connect to an address other than 127.0.0.1 and ::1, and then a token is needed.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = parse_address)]
     pub(crate) listen: std::net::SocketAddr,
     /// File with the access token that clients must send.
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
@@ -1257,6 +1257,15 @@ fn parse_threads(text: &str) -> Result<usize, String> {
 }
 
 /// Reads a share from 0 to 1.
+/// Reads an address to listen on.
+fn parse_address(text: &str) -> Result<std::net::SocketAddr, String> {
+    let numeric = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    numeric.parse().map_err(|_| "expected an address and a port, such as 127.0.0.1:8080".to_owned())
+}
+
 fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse().map_err(|_| "expected a number from 0 to 1".to_owned())?;
     match (0.0..=1.0).contains(&share) {

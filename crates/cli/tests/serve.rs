@@ -349,3 +349,78 @@ fn a_query_that_is_stopped_says_what_to_do() {
     let detail = stopped.json()["detail"].as_str().unwrap().to_owned();
     assert!(stopped.status == 422 && detail.contains("stopped: ") && detail.contains("LIMIT"), "{detail}");
 }
+
+/// Issue 19: while the disk was full, a server that refused every question said that it was ready.
+#[cfg(unix)]
+#[test]
+fn a_server_whose_log_cannot_be_written_is_not_ready() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    server.ask("how many singers are there");
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+    let log = project.path("stage/run.questions.sqlite");
+    std::fs::rename(&log, project.path("stage/moved")).unwrap();
+    std::fs::create_dir(&log).unwrap();
+    let question = json!({ "question": "how many singers are there" });
+    assert_eq!(server.post("/v1/ask", &question).status, 503);
+    let ready = server.get("/v1/health/ready");
+    assert!(ready.status == 503 && ready.body.contains("log of questions"), "{}", ready.body);
+    assert_eq!(server.get("/v1/health/live").status, 200);
+    // It is ready again before anybody asks.
+    std::fs::remove_dir(&log).unwrap();
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+    assert_eq!(server.post("/v1/ask", &question).status, 200);
+}
+
+/// Issue 19: what an operator gets wrong, and what to do about it.
+#[test]
+fn an_address_or_a_token_that_cannot_be_used_says_what_to_do() {
+    let project = Project::new();
+    std::fs::write(project.path("short"), "secret\n").unwrap();
+    let server = project.serve(&["--no-log"]);
+    let taken = server.address.to_string();
+    for (flags, expected) in [
+        (["--listen", taken.as_str(), "--no-log"], "name another port with --listen"),
+        (["--listen", "nowhere", "--no-log"], "such as 127.0.0.1:8080"),
+        (["--token-file", "short", "--no-log"], "short: an access token needs at least 16"),
+    ] {
+        let output = project.output(&[&["serve", "stage/run"], &flags[..]].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{flags:?}: {said}");
+    }
+    let other =
+        Server::start(project.folder.path(), &["serve", "stage/run", "--listen", "localhost:0", "--no-log"]);
+    assert!(other.address.ip().is_loopback());
+}
+
+/// Issue 19: a library wrote three lines for each request of the Model Context Protocol.
+#[test]
+fn what_happens_is_written_as_lines_of_json_and_requests_only_if_asked_for() {
+    let project = Project::new();
+    let written = |flags: &[&str]| {
+        let errors = project.path("errors");
+        let file = std::fs::File::create(&errors).unwrap();
+        let server = Server::start_with_errors(
+            project.folder.path(),
+            &[&["serve", "stage/run", "--listen", "127.0.0.1:0", "--json-logs"], flags].concat(),
+            file.into(),
+        );
+        let tools = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{tools}",
+            tools.len()
+        );
+        assert_eq!(server.send(request.as_bytes()).unwrap().status, 200);
+        std::fs::remove_file(project.path("stage/run.questions.sqlite")).unwrap();
+        server.ask("how many singers are there");
+        drop(server);
+        let text = std::fs::read_to_string(errors).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines.iter().map(|line| line["fields"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let quiet = written(&[]);
+    assert!(quiet.len() == 1 && quiet[0].contains("the log of questions was removed"), "{quiet:?}");
+    let verbose = written(&["--verbose"]);
+    assert_eq!(verbose.iter().filter(|line| *line == "request").count(), 2, "{verbose:?}");
+}

@@ -27,13 +27,20 @@ pub fn write_tsv_header(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join("\t"))
 }
 
-/// Writes an entry as tab-separated values. Tabs and line ends in a text become spaces. Of several feedbacks, the last is written.
+/// Writes an entry as tab-separated values. Tabs and line ends in a text become spaces. An apostrophe is put before a text that a
+/// spreadsheet would take for a formula, as anybody who can ask could write one. Of several feedbacks, the last is written.
 ///
 /// # Errors
 /// If writing fails.
 pub fn write_tsv_line(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     let feedback = entry.last_feedback();
-    let text = |text: Option<&str>| text.unwrap_or_default().replace(['\t', '\n', '\r'], " ");
+    let text = |text: Option<&str>| {
+        let text = text.unwrap_or_default().replace(['\t', '\n', '\r'], " ");
+        match text.trim_start().starts_with(['=', '+', '-', '@']) {
+            true => format!("'{text}"),
+            false => text,
+        }
+    };
     let asked = &entry.asked;
     let fields = [
         entry.id.to_string(),

@@ -132,6 +132,14 @@ impl QuestionLog {
         FileId::of(&self.real) != self.file
     }
 
+    /// Writes to the disk what the file has already.
+    ///
+    /// # Errors
+    /// If nothing can be written.
+    pub fn check_writable(&self) -> Result<(), LogError> {
+        schema::write_version(&self.connection).map_err(|source| self.failed(source))
+    }
+
     /// Returns the file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -278,7 +286,7 @@ impl QuestionLog {
     /// If the log cannot be read.
     pub fn days(&self) -> Result<Vec<DaySummary>, LogError> {
         let sql = "SELECT question.time / 86400000, count(*), count(declined), count(verdict),
-                          count(CASE WHEN verdict = 'right' AND question.program IS NOT NULL THEN 1 END)
+                          count(CASE WHEN verdict = 'right' AND question.program IS NOT NULL OR feedback.program = question.program THEN 1 END)
                    FROM question LEFT JOIN feedback ON feedback.id =
                         (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
                    GROUP BY 1 ORDER BY 1";

@@ -84,6 +84,11 @@ pub(crate) fn limit(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Writes the version of the tables, which is there already.
+pub(crate) fn write_version(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "user_version", FORMAT)
+}
+
 /// Checks that a file is a log of this format.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<(), LogError> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use xpr_log::{
-    LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog, Selection, ShownAnswer, Verdict, log_path,
-    write_json_line, write_tsv_header, write_tsv_line,
+    Entry, LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog, Selection, ShownAnswer, Verdict,
+    log_path, write_json_line, write_tsv_header, write_tsv_line,
 };
 
 fn asked(time: i64, question: &str) -> NewQuestion {
@@ -42,7 +42,7 @@ fn entries_are_read_as_they_were_written_and_selected() {
     log.add_feedback(&NewFeedback::now(ids[0], Verdict::Wrong, None)).unwrap();
     log.add_feedback(&NewFeedback::now(ids[0], Verdict::Corrected, Some("SELECT 2".to_owned()))).unwrap();
     // Another process sees them too.
-    let log = QuestionLog::open_existing(&path).unwrap();
+    let mut log = QuestionLog::open_existing(&path).unwrap();
     let all = Selection::default();
     for (selection, expected) in [
         (all.clone(), vec!["One", "two", "three ones"]),
@@ -62,6 +62,20 @@ fn entries_are_read_as_they_were_written_and_selected() {
     assert_eq!(log.counts().unwrap(), (3, 1));
     let day = &log.days().unwrap()[0];
     assert_eq!((day.day, day.questions, day.judged, day.right), (0, 3, 1, 0));
+    // Issue 19: a question is no formula of a spreadsheet.
+    for (question, expected) in
+        [("=1+1", "'=1+1"), (" @SUM(A1)", "' @SUM(A1)"), ("how = is used", "how = is used")]
+    {
+        let entry = Entry { id: ids[0], asked: asked(0, question), feedback: vec![] };
+        let mut line = Vec::new();
+        write_tsv_line(&mut line, &entry).unwrap();
+        assert_eq!(String::from_utf8(line).unwrap().split('\t').nth(2), Some(expected));
+    }
+    // Issue 19: an answer that was picked among several is right as it was given if it is the first.
+    for (verdict, program, right) in [(Verdict::Answer, "SELECT 9", 0), (Verdict::Answer, "SELECT\t1", 1)] {
+        log.add_feedback(&NewFeedback::now(ids[1], verdict, Some(program.to_owned()))).unwrap();
+        assert_eq!(log.days().unwrap()[0].right, right, "{program}");
+    }
     let entry = log.entry(ids[0]).unwrap().unwrap();
     let mut lines = Vec::new();
     write_tsv_header(&mut lines).unwrap();

@@ -1,7 +1,7 @@
 // An answer: its rows, its query, how sure it is, and what a person can say about it.
 
 import { post } from "./api.js";
-import { count, el, percent, say } from "./dom.js";
+import { count, el, isInView, percent, say } from "./dom.js";
 import { plainTable, resultTable } from "./table.js";
 
 const KEYWORDS = new Set(("select distinct from where and or not in is null like between exists group by having order asc desc limit offset " +
@@ -71,7 +71,7 @@ class AnswerArticle {
     const others = this.answer.answers.filter((other) => other.sql !== shown.sql);
     const more = isFirst && others.length > 0 && !this.answer.unsure
       ? el("details", { class: "others" }, el("summary", {}, `${count(others.length, "other answer")} that the parser found`),
-        el("div", { class: "choices" }, others.map((other) => this.choice(other))))
+        el("div", { class: "choices" }, others.map((other, index) => this.choice(other, `Other answer ${index + 1}`))))
       : "";
     this.element.replaceChildren(...[
       explanation(shown.explanation),
@@ -90,15 +90,15 @@ class AnswerArticle {
     const words = found === 0 ? "It found no query that runs." : found === 1 ? "This is the only answer that it found." : "Which of these is right?";
     this.element.replaceChildren(
       el("div", { class: "notice unsure-notice" }, confidence(answer) ?? "The parser is not sure.", el("p", {}, words)),
-      el("div", { class: "choices" }, answer.answers.map((other, index) => this.choice(other, index + 1))),
+      el("div", { class: "choices" }, answer.answers.map((other, index) => this.choice(other, `Answer ${index + 1}`))),
       answer.sql && found === 0 ? this.query(answer.sql) : "",
       found > 0 ? el("details", { class: "others" }, el("summary", {}, "Write the query yourself"), this.editor(answer.sql ?? "")) : this.editor(answer.sql ?? ""),
       this.feedbackBar(false));
   }
 
-  choice(other, number) {
+  choice(other, name) {
     const pick = el("button", { type: "button", class: "primary", onclick: () => this.pick(other, pick) }, "This is the right one");
-    return el("section", { class: "choice", "aria-label": number ? `Answer ${number}` : "Another answer" },
+    return el("section", { class: "choice", "aria-label": name },
       explanation(other.explanation),
       other.message ? el("p", { class: "text-answer" }, other.message) : plainTable(other.columns, other.rows.slice(0, 5), other.row_count),
       el("details", { class: "query" }, el("summary", {}, "Query"), highlighted(other.sql)),
@@ -173,8 +173,9 @@ class AnswerArticle {
       answer: "Kept as the right answer.", "none-of-these": "Kept. If you know the query, write it yourself." };
     this.said = words[verdict];
     this.element.querySelector(".feedback")?.replaceWith(el("p", { class: "thanks" }, this.said));
-    this.element.querySelectorAll(".thanks").forEach((thanks) => { thanks.textContent = this.said; });
-    say(this.said);
+    const all = [...this.element.querySelectorAll(".thanks")];
+    all.forEach((thanks) => { thanks.textContent = this.said; });
+    if (!all.some(isInView)) say(this.said);
     return true;
   }
 }

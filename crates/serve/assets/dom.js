@@ -30,6 +30,12 @@ export function say(text, isError = false) {
   say.timer = setTimeout(() => status.classList.remove("shown"), isError ? 8000 : 3500);
 }
 
+/** Returns whether all of an element is in the window. */
+export function isInView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= window.innerHeight;
+}
+
 /** Returns a share as people read it. It is rounded down, so that what is not certain does not look like it. */
 export function percent(share) {
   return `${Math.floor(100 * share + 1e-9)} %`;

@@ -33,7 +33,7 @@ function answerSection(label, answer, index) {
     el("details", { class: "query" }, el("summary", {}, "Query"), highlighted(answer.sql)),
     el("div", { class: "choice-foot" },
       el("button", { type: "button", class: "primary", onclick: choose }, el("kbd", {}, key), " This is the right one"),
-      el("span", { class: "hint" }, percent(answer.probability))));
+      el("span", { class: "hint" }, `${percent(answer.probability)} probable`)));
 }
 
 function show(label) {

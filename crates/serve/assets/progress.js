@@ -10,9 +10,11 @@ function daysChart(days) {
   const shown = days.slice(-60);
   const [width, height, gap] = [720, 180, 4];
   const largest = Math.max(...shown.map((day) => day.questions), 1);
-  const step = Math.min((width - 40) / shown.length, 48);
+  const most = largest.toLocaleString("en");
+  const left = 24 + 8 * most.length;
+  const step = Math.min((width - left) / shown.length, 48);
   const bar = (day, index) => {
-    const x = 40 + index * step;
+    const x = left + index * step;
     const part = (number, kind) => {
       const size = (number / largest) * (height - 30);
       return svg("rect", { class: kind, x, y: height - 20 - size, width: Math.max(step - gap, 1), height: size, rx: 2 });
@@ -23,9 +25,9 @@ function daysChart(days) {
   };
   const text = (x, y, anchor, words) => { const node = svg("text", { x, y, "text-anchor": anchor }); node.textContent = words; return node; };
   return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Questions a day; the table below has the numbers" },
-    svg("line", { x1: 36, y1: height - 20, x2: width, y2: height - 20 }),
-    text(32, 20, "end", String(largest)), text(32, height - 20, "end", "0"),
-    text(40, height - 4, "start", shown[0].date), shown.length > 3 ? text(40 + shown.length * step, height - 4, "end", shown.at(-1).date) : null,
+    svg("line", { x1: left - 4, y1: height - 20, x2: width, y2: height - 20 }),
+    text(left - 8, 20, "end", most), text(left - 8, height - 20, "end", "0"),
+    text(left, height - 4, "start", shown[0].date), shown.length > 3 ? text(left + shown.length * step, height - 4, "end", shown.at(-1).date) : null,
     shown.map(bar));
 }
 
@@ -46,7 +48,7 @@ function parsers(progress) {
   }
   const rows = progress.parsers.toReversed().map((parser) => [
     parser.number, new Date(parser.time).toLocaleString(), parser.origin,
-    parser.number === progress.current ? "answers now" : parser.promoted ? "was promoted" : "was not better",
+    parser.number === progress.current ? "answers now" : !parser.promoted ? "was not better" : parser.number > progress.current ? "was rolled back" : "answered before",
     parser.compared === 0 ? "not compared" : `${share(parser.right_before, parser.compared)} → ${share(parser.right_after, parser.compared)} of ${parser.compared}`,
   ]);
   return table("Parsers, the newest first", ["number", "finished", "how", "state", "accuracy on confirmed questions"], rows);
@@ -60,7 +62,7 @@ async function draw(run) {
   const progress = await get("/v1/progress", { run });
   const sum = (key) => progress.days.reduce((total, day) => total + day[key], 0);
   const days = progress.days.length === 0 ? [el("p", { class: "empty" }, "Nothing was asked yet.")] : [
-    daysChart(progress.days),
+    el("div", { class: "chart-wrap", tabindex: "0", role: "group", "aria-label": "Picture" }, daysChart(progress.days)),
     el("p", { class: "legend" }, el("span", { class: "swatch all" }), "asked ", el("span", { class: "swatch judged" }), "judged ", el("span", { class: "swatch right" }), "right as answered"),
     table("Days, the newest first", ["day", "questions", "not answered", "judged", "right as answered", "share right"],
       progress.days.toReversed().map((day) => [day.date, day.questions, day.declined, day.judged, day.right, share(day.right, day.judged)])),

@@ -154,7 +154,9 @@ impl Access {
         let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         match from {
             Some(from) if from.eq_ignore_ascii_case(host) && origins.next().is_none() => Ok(()),
-            _ => Err(Problem::forbidden("the request comes from a page of another site")),
+            _ => Err(Problem::forbidden(
+                "the request comes from a page of another site; a proxy before the server must pass on the header Host",
+            )),
         }
     }
 

@@ -17,7 +17,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::Uri;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
@@ -346,16 +346,21 @@ async fn live() -> &'static str {
 /// Says that the server can answer.
 #[utoipa::path(get, path = "/v1/health/ready", responses(
     (status = 200, description = "The server can answer"),
-    (status = 503, body = Problem, content_type = "application/problem+json", description = "The server ends, or the data or the parser of a run cannot be opened any more"),
+    (status = 503, body = Problem, content_type = "application/problem+json", description = "The server ends, the data or the parser of a run cannot be opened any more, or its log cannot be written"),
 ))]
 async fn ready(State(app): State<Arc<App>>) -> Response {
     if *app.ends.borrow() {
         return Problem::unavailable("the server ends").into_response();
     }
-    match app.runs.iter().try_for_each(|run| run.check_ready()) {
-        Ok(()) => "ready\n".into_response(),
-        Err(problem) => problem.into_response(),
+    for run in &app.runs {
+        if let Err(problem) = run.check_ready() {
+            return problem.into_response();
+        }
+        if let Err(problem) = run.check_log().await {
+            return problem.into_response();
+        }
     }
+    "ready\n".into_response()
 }
 
 async fn metrics_page(State(app): State<Arc<App>>) -> Response {
@@ -393,7 +398,10 @@ async fn events(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(send_events(run.name().to_owned(), run.status(), app.ends.clone(), sender));
     let kind = HeaderValue::from_static("text/event-stream");
-    ([(header::CONTENT_TYPE, kind)], Body::new(EventBody { receiver, _place: place })).into_response()
+    // A proxy passes events on at once.
+    let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    ([(header::CONTENT_TYPE, kind), unbuffered], Body::new(EventBody { receiver, _place: place }))
+        .into_response()
 }
 
 async fn send_events(

@@ -6,8 +6,11 @@
 use crate::answer::AskResponse;
 use crate::problem::Problem;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use xpr_log::{LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog};
 
@@ -24,6 +27,8 @@ pub(crate) type Reply = oneshot::Sender<Result<AskResponse, Problem>>;
 enum Record {
     Question(Box<(NewQuestion, AskResponse)>, Reply),
     Feedback(NewFeedback, oneshot::Sender<Result<(), Problem>>),
+    /// Nothing. It is only asked whether it could be written.
+    Check(oneshot::Sender<Result<(), Problem>>),
 }
 
 impl Record {
@@ -31,7 +36,7 @@ impl Record {
     fn refuse(self, problem: &Problem) {
         match self {
             Record::Question(_, reply) => _ = reply.send(Err(problem.clone())),
-            Record::Feedback(_, reply) => _ = reply.send(Err(problem.clone())),
+            Record::Feedback(_, reply) | Record::Check(reply) => _ = reply.send(Err(problem.clone())),
         }
     }
 }
@@ -42,6 +47,8 @@ pub(crate) struct Recorder {
     records: Option<SyncSender<Record>>,
     thread: Option<JoinHandle<()>>,
     path: PathBuf,
+    /// Whether the last record could not be written.
+    is_failing: Arc<AtomicBool>,
 }
 
 impl Recorder {
@@ -53,10 +60,12 @@ impl Recorder {
         let log = QuestionLog::open(path)?;
         let (records, waiting) = mpsc::sync_channel(MAX_WAITING);
         let file = path.to_owned();
-        let write = move || write(Some(log), &file, &waiting);
+        let is_failing = Arc::new(AtomicBool::new(false));
+        let fails = Arc::clone(&is_failing);
+        let write = move || write(Some(log), &file, &waiting, &fails);
         let thread = thread::Builder::new().name("xpr-recorder".to_owned()).spawn(write);
         let thread = thread.map_err(|source| LogError::File { path: path.to_owned(), source })?;
-        Ok(Recorder { records: Some(records), thread: Some(thread), path: path.to_owned() })
+        Ok(Recorder { records: Some(records), thread: Some(thread), path: path.to_owned(), is_failing })
     }
 
     /// Returns the file of the log.
@@ -70,6 +79,19 @@ impl Recorder {
         if let Some(records) = &self.records {
             let _ = records.send(Record::Question(Box::new((asked, answer)), reply));
         }
+    }
+
+    /// Returns whether the log can be written: no if the last record could not be, unless now something can.
+    pub(crate) async fn is_writable(&self) -> bool {
+        /// Longer than this, nobody who asks whether the server is ready waits.
+        const PATIENCE: Duration = Duration::from_secs(1);
+        if !self.is_failing.load(Relaxed) {
+            return true;
+        }
+        let (reply, receiver) = oneshot::channel();
+        let is_asked =
+            self.records.as_ref().is_some_and(|records| records.try_send(Record::Check(reply)).is_ok());
+        is_asked && matches!(tokio::time::timeout(PATIENCE, receiver).await, Ok(Ok(Ok(()))))
     }
 
     /// Writes feedback. The receiver gets a message when it is written. It does not wait, so that it can be called where connections are served.
@@ -94,18 +116,26 @@ impl Drop for Recorder {
 }
 
 /// Writes records until there can be no more.
-fn write(mut log: Option<QuestionLog>, path: &Path, waiting: &Receiver<Record>) {
+fn write(mut log: Option<QuestionLog>, path: &Path, waiting: &Receiver<Record>, is_failing: &AtomicBool) {
     while let Ok(first) = waiting.recv() {
         let mut records = vec![first];
         records.extend(waiting.try_iter().take(MAX_BATCH - 1));
-        match open_log(&mut log, path) {
-            Ok(log) => write_records(log, records),
-            Err(error) => {
-                let problem = refusal(&error);
-                records.into_iter().for_each(|record| record.refuse(&problem));
-            }
+        match noted(open_log(&mut log, path), is_failing) {
+            Ok(log) => write_records(log, records, is_failing),
+            Err(problem) => records.into_iter().for_each(|record| record.refuse(&problem)),
         }
     }
+}
+
+/// Returns what clients are told of a result, and notes first whether the log could be used. What does not fit a question is no reason.
+fn noted<T>(result: Result<T, LogError>, is_failing: &AtomicBool) -> Result<T, Problem> {
+    let result = result.map_err(|error| refusal(&error));
+    match &result {
+        Ok(_) => is_failing.store(false, Relaxed),
+        Err(problem) if problem.status >= 500 => is_failing.store(true, Relaxed),
+        Err(_) => {}
+    }
+    result
 }
 
 /// Returns the log. A file that was removed or replaced is not written any more: there is a new one.
@@ -121,8 +151,8 @@ fn open_log<'l>(log: &'l mut Option<QuestionLog>, path: &Path) -> Result<&'l mut
     }
 }
 
-fn write_records(log: &mut QuestionLog, records: Vec<Record>) {
-    let (mut asked, mut answers, mut said) = (Vec::new(), Vec::new(), Vec::new());
+fn write_records(log: &mut QuestionLog, records: Vec<Record>, is_failing: &AtomicBool) {
+    let (mut asked, mut answers, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for record in records {
         match record {
             Record::Question(question, reply) => {
@@ -130,26 +160,31 @@ fn write_records(log: &mut QuestionLog, records: Vec<Record>) {
                 asked.push(question);
                 answers.push((answer, reply));
             }
-            Record::Feedback(feedback, reply) => said.push((feedback, reply)),
+            Record::Feedback(..) | Record::Check(_) => others.push(record),
         }
     }
     if !asked.is_empty() {
-        reply_all(log.append(&asked), answers);
+        reply_all(noted(log.append(&asked), is_failing), answers);
     }
-    for (feedback, reply) in said {
-        let _ = reply.send(log.add_feedback(&feedback).map_err(|error| refusal(&error)));
+    for record in others {
+        match record {
+            Record::Feedback(feedback, reply) => {
+                _ = reply.send(noted(log.add_feedback(&feedback), is_failing));
+            }
+            Record::Check(reply) => _ = reply.send(noted(log.check_writable(), is_failing)),
+            Record::Question(..) => {}
+        }
     }
 }
 
-fn reply_all(written: Result<Vec<QuestionId>, LogError>, answers: Vec<(AskResponse, Reply)>) {
+fn reply_all(written: Result<Vec<QuestionId>, Problem>, answers: Vec<(AskResponse, Reply)>) {
     match written {
         Ok(ids) => {
             for ((answer, reply), id) in answers.into_iter().zip(ids) {
                 let _ = reply.send(Ok(AskResponse { id: Some(id.0), ..answer }));
             }
         }
-        Err(error) => {
-            let problem = refusal(&error);
+        Err(problem) => {
             for (_, reply) in answers {
                 let _ = reply.send(Err(problem.clone()));
             }

@@ -70,13 +70,25 @@ pub enum ServeError {
     #[error("{0}")]
     Runs(String),
     /// The address cannot be listened on.
-    #[error("{address}: {source}")]
+    #[error("{address}: {source}{}", advice(source))]
     Listen {
         /// The address.
         address: SocketAddr,
         /// What the system says.
         source: io::Error,
     },
+}
+
+/// Returns what to do about an address that cannot be listened on.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => "; another program listens there, so name another port with --listen",
+        io::ErrorKind::AddrNotAvailable => "; this machine does not have the address",
+        io::ErrorKind::PermissionDenied => {
+            "; ports below 1024 are for the administrator, so name a larger one with --listen"
+        }
+        _ => "",
+    }
 }
 
 /// What all requests share.

@@ -90,24 +90,32 @@ fn named_run(text: &str) -> Result<(String, PathBuf)> {
 }
 
 fn token(arguments: &ServeArguments) -> Result<Option<AccessToken>> {
-    let text = match (&arguments.token_file, &arguments.token) {
-        (Some(file), _) => xpr_data::read_utf8(file).with_context(|| file.display().to_string())?,
-        (None, Some(token)) => token.clone(),
+    let token = match (&arguments.token_file, &arguments.token) {
+        (Some(file), _) => {
+            let text = xpr_data::read_utf8(file).map_err(anyhow::Error::from);
+            let token = text.and_then(|text| Ok(AccessToken::new(&text)?));
+            token.with_context(|| file.display().to_string())?
+        }
+        (None, Some(token)) => AccessToken::new(token).context("XPR_TOKEN")?,
         (None, None) => return Ok(None),
     };
-    Ok(Some(AccessToken::new(&text)?))
+    Ok(Some(token))
 }
 
 /// Writes what happens to standard error, as text or as lines of JSON.
 fn write_events(arguments: &ServeArguments) {
-    use tracing_subscriber::filter::LevelFilter;
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
     let level = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let events = tracing_subscriber::fmt().with_max_level(level).with_target(false).with_ansi(false);
     let events = events.with_writer(printer::stderr);
+    // Libraries write several lines for each request of the Model Context Protocol.
+    let own = Targets::new().with_default(LevelFilter::WARN).with_target("xpr", level);
     // Only one can be installed, and this is the only place that does.
     match arguments.json_logs {
-        true => events.json().init(),
-        false => events.init(),
+        true => events.json().finish().with(own).init(),
+        false => events.finish().with(own).init(),
     }
 }
 

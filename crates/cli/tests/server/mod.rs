@@ -80,8 +80,13 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server and waits until it listens.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Server::start_with_errors(folder, arguments, Stdio::null())
+    }
+
+    /// Starts a server whose standard error goes somewhere, and waits until it listens.
+    pub(crate) fn start_with_errors(folder: &Path, arguments: &[&str], errors: Stdio) -> Self {
         let mut child =
-            command(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+            command(folder).args(arguments).stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next());

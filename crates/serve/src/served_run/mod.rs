@@ -243,6 +243,19 @@ impl ServedRun {
         }
     }
 
+    /// Checks that what is answered can be logged.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub(crate) async fn check_log(&self) -> Result<(), Problem> {
+        match &self.shared.recorder {
+            Some(recorder) if !recorder.is_writable().await => {
+                Err(Problem::unavailable("the log of questions cannot be written"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Answers a question, and logs it before the answer is returned.
     ///
     /// # Errors
