@@ -700,8 +700,37 @@ fn the_child_does_no_harm_without_the_guard() {
     assert_eq!(traces(&test), before);
 }
 
+/// Issue 20: a query whose child was killed came to another outcome, which was kept.
+fn a_child_that_is_killed_is_replaced() {
+    let test = TestFile::new(MUSIC);
+    let database = test.open();
+    let schema = schema(&*database);
+    let mut runner = database.runner(&schema, patient()).unwrap();
+    let slow = "SELECT count(*) FROM numbers a, numbers b WHERE a.n % 7 = b.n % 5";
+    let expected = answer(&mut *runner, slow);
+    let kill = || {
+        for (process, _) in readers(&test.path()) {
+            std::process::Command::new("kill").args(["-9", &process]).status().unwrap();
+        }
+    };
+    for _ in 0..3 {
+        kill();
+        assert_eq!(answer(&mut *runner, slow), expected);
+        kill();
+        assert_eq!(runner.column_names("SELECT name FROM artist").unwrap(), ["name"]);
+        let mut runner = database.checked_runner(&schema, QueryLimits::default()).unwrap();
+        kill();
+        assert_eq!(answer(&mut *runner, slow), expected);
+    }
+}
+
 /// Returns the greatest memory in megabytes of each child that reads a file.
 fn peaks(file: &Path) -> Vec<u64> {
+    readers(file).into_iter().map(|(_, peak)| peak).collect()
+}
+
+/// Returns each process that reads a file, with its greatest memory in megabytes.
+fn readers(file: &Path) -> Vec<(String, u64)> {
     let mut peaks = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let read = |name: &str| fs::read_to_string(entry.path().join(name)).unwrap_or_default();
@@ -714,7 +743,8 @@ fn peaks(file: &Path) -> Vec<u64> {
             |descriptor: fs::DirEntry| fs::read_link(descriptor.path()).is_ok_and(|to| to == file);
         let mut descriptors = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
         if descriptors.any(reads_file) {
-            peaks.extend(field("VmHWM:").map(|kilobytes| kilobytes / 1024));
+            let process = entry.file_name().to_string_lossy().into_owned();
+            peaks.extend(field("VmHWM:").map(|kilobytes| (process, kilobytes / 1024)));
         }
     }
     peaks
@@ -768,7 +798,7 @@ fn runaways_are_stopped_by_cost_time_and_memory() {
 
 fn main() -> ExitCode {
     xpr_exec::duckdb::prepare_program();
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 15] = [
         ("schemas_have_tables_keys_types_and_comments", schemas_have_tables_keys_types_and_comments),
         ("answers_print_as_those_of_sqlite", answers_print_as_those_of_sqlite),
         ("values_of_every_type_are_printed", values_of_every_type_are_printed),
@@ -789,6 +819,7 @@ fn main() -> ExitCode {
             "views_that_fail_are_left_out_and_unions_are_printed",
             views_that_fail_are_left_out_and_unions_are_printed,
         ),
+        ("a_child_that_is_killed_is_replaced", a_child_that_is_killed_is_replaced),
         ("hostile_statements_do_no_harm", hostile_statements_do_no_harm),
         ("the_child_does_no_harm_without_the_guard", the_child_does_no_harm_without_the_guard),
         ("runaways_are_stopped_by_cost_time_and_memory", runaways_are_stopped_by_cost_time_and_memory),
