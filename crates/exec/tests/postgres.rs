@@ -222,6 +222,41 @@ mod postgres {
         assert!(left_out[0].to_string().contains("REFRESH MATERIALIZED VIEW"), "{left_out:?}");
     }
 
+    /// Issue 20: values that the server prints depended on the settings of the role.
+    #[test]
+    #[ignore = "needs PostgreSQL, see CONTRIBUTING.md"]
+    fn settings_of_the_role_do_not_change_answers() {
+        let cluster = music();
+        cluster.run(
+            "music",
+            "CREATE TABLE odd (d date, i interval, b bytea, r tsrange, f float8); GRANT SELECT ON odd TO xpr_reader; \
+             INSERT INTO odd VALUES ('2021-02-03', '1 day 02:03:04', '\\x00ff', '[2021-02-03,2021-02-04)', 0.1)",
+        );
+        let query = "SELECT d::text, i::text, b::text, f::text, r FROM odd WHERE d = '2021-02-03'";
+        let found = || {
+            let database = open(&cluster);
+            let mut runner = database.runner(&schema(&*database), QueryLimits::default()).unwrap();
+            answer(&mut *runner, query)
+        };
+        let before = found();
+        assert!(before.contains("\"2021-02-03\" \"1 day 02:03:04\""), "{before}");
+        for setting in [
+            "datestyle = 'German'",
+            "intervalstyle = 'iso_8601'",
+            "bytea_output = 'escape'",
+            "extra_float_digits = -14",
+            "statement_timeout = '1ms'",
+            "search_path = 'nowhere'",
+            "client_encoding = 'LATIN1'",
+            "standard_conforming_strings = off",
+            "transform_null_equals = on",
+            "default_transaction_isolation = 'serializable'",
+        ] {
+            cluster.run("music", &format!("ALTER ROLE xpr_reader SET {setting}"));
+        }
+        assert_eq!(found(), before);
+    }
+
     /// Issue 20: functions and operators of users were found in their schemas. Operators of extensions are found, because a text of
     /// `citext` has to be compared as the extension says.
     #[test]

@@ -2,7 +2,7 @@
 
 /// They do bounded work, have no effect and depend on their arguments only. None of them reads files, settings or secrets, and none
 /// runs SQL from a text or makes a text much longer than its arguments.
-pub(super) const FUNCTIONS: [&str; 128] = [
+pub(super) const FUNCTIONS: [&str; 130] = [
     "abs",
     "age",
     "any_value",
@@ -97,6 +97,8 @@ pub(super) const FUNCTIONS: [&str; 128] = [
     "quantile_disc",
     "quarter",
     "rank",
+    "regexp_extract",
+    "regexp_matches",
     "replace",
     "reverse",
     "right",

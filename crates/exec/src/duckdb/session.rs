@@ -136,8 +136,8 @@ impl Process {
 }
 
 impl Process {
-    /// Returns the fault of a query whose child ended while it ran.
-    fn cause_of_end(mut self) -> Fault {
+    /// Returns the fault of a query whose child ended while it ran, and whether something killed it.
+    fn cause_of_end(mut self) -> (Fault, bool) {
         let began = Instant::now();
         let mut status = None;
         // It closes its end of the socket just before it ends. One that only closes the socket is killed.
@@ -145,13 +145,15 @@ impl Process {
             thread::sleep(Duration::from_millis(1));
             status = self.child.as_mut().and_then(|child| child.try_wait().ok()?);
         }
-        match status.and_then(|status| status.signal()) {
+        let signal = status.and_then(|status| status.signal());
+        let fault = match signal {
             // A program that cannot allocate what it needs aborts, or the system kills it.
             None | Some(ABORTED | KILLED) => Fault::Limit("memory"),
             Some(signal) => Fault::Runtime(format!(
                 "DuckDB's process crashed (signal {signal}); the file may be damaged, or made to crash its readers"
             )),
-        }
+        };
+        (fault, signal == Some(KILLED))
     }
 }
 
@@ -189,12 +191,14 @@ pub(super) struct Session {
     /// The bytes that a query can use.
     memory: usize,
     process: Option<Process>,
+    /// Whether something else than this program killed the last child.
+    was_killed: bool,
 }
 
 impl Session {
     /// Opens the database in a child.
     pub(super) fn open(source: &Arc<Source>, memory: usize) -> Result<Session, DuckDbError> {
-        let mut session = Session { source: Arc::clone(source), memory, process: None };
+        let mut session = Session { source: Arc::clone(source), memory, process: None, was_killed: false };
         session.start()?;
         Ok(session)
     }
@@ -241,6 +245,20 @@ impl Session {
         limits: RunLimits,
         each_row: &mut EachRow<'_>,
     ) -> Result<(), Fault> {
+        let mut has_rows = false;
+        let outcome = self.run_once(text, limits, &mut |row| {
+            has_rows = true;
+            each_row(row)
+        });
+        // Somebody may kill a child that has done nothing. The system kills the one after it too if the query needs too much memory.
+        match self.was_killed && !has_rows {
+            true => self.run_once(text, limits, each_row),
+            false => outcome,
+        }
+    }
+
+    fn run_once(&mut self, text: &str, limits: RunLimits, each_row: &mut EachRow<'_>) -> Result<(), Fault> {
+        self.was_killed = false;
         let request = Request::Query {
             text: text.to_owned(),
             time: limits.time.as_millis() as u64,
@@ -283,13 +301,24 @@ impl Session {
         })
     }
 
-    /// Asks for something that is one response.
+    /// Asks for something that is one response, and once more if something killed the child.
     fn ask_once<T>(
         &mut self,
         request: &Request,
         time: Duration,
-        expected: impl FnOnce(Response) -> Option<T>,
+        expected: impl Fn(Response) -> Option<T>,
     ) -> Result<T, Fault> {
+        let outcome = self.ask_this_child(request, time, &expected);
+        if self.was_killed { self.ask_this_child(request, time, &expected) } else { outcome }
+    }
+
+    fn ask_this_child<T>(
+        &mut self,
+        request: &Request,
+        time: Duration,
+        expected: &impl Fn(Response) -> Option<T>,
+    ) -> Result<T, Fault> {
+        self.was_killed = false;
         let process = self.process()?;
         let deadline = Instant::now() + time + GRACE;
         let silence = match process.ask(request).and_then(|()| process.response(deadline)) {
@@ -313,7 +342,10 @@ impl Session {
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::Limit("time"),
             io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-                process.map_or(Fault::Limit("memory"), Process::cause_of_end)
+                let (fault, was_killed) =
+                    process.map_or((Fault::Limit("memory"), false), Process::cause_of_end);
+                self.was_killed = was_killed;
+                fault
             }
             _ => Fault::Runtime(format!("DuckDB's process: {error}")),
         }

@@ -103,6 +103,9 @@ impl Address {
             None => None,
         };
         read.complete(service.as_ref());
+        if read.user().is_empty() {
+            return Err(wrong("it names no role; write postgres://ROLE@HOST/NAME, or set PGUSER".to_owned()));
+        }
         let mode = mode.or_else(|| service.and_then(|service| service.get("sslmode").map(str::to_owned)));
         read.encryption = match mode.as_deref() {
             Some("disable") => Encryption::Off,

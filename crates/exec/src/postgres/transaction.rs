@@ -39,7 +39,8 @@ impl Allowance {
     }
 }
 
-/// The start of a transaction whose settings end with it.
+/// The start of a transaction whose settings end with it. Values that the server converts to texts do not depend on the settings of a
+/// role or a database, except that these decide whether the day or the month comes first in `1/2/2020`.
 pub(super) fn beginning(allowance: Allowance, search_path: &str, version: u32) -> String {
     let milliseconds = allowance.time.as_millis().clamp(1, 86_400_000);
     // The least and the most that every version accepts.
@@ -49,7 +50,9 @@ pub(super) fn beginning(allowance: Allowance, search_path: &str, version: u32) -
     format!(
         "START TRANSACTION READ ONLY; SET LOCAL statement_timeout = {milliseconds}; SET LOCAL lock_timeout = {milliseconds}; \
          SET LOCAL idle_in_transaction_session_timeout = 60000; SET LOCAL search_path = {search_path}; \
-         SET LOCAL standard_conforming_strings = on; SET LOCAL timezone = 'UTC'; SET LOCAL jit = off; \
+         SET LOCAL standard_conforming_strings = on; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; \
+         SET LOCAL intervalstyle = 'postgres'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
+         SET LOCAL transform_null_equals = off; SET LOCAL jit = off; \
          SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL cursor_tuple_fraction = 1; \
          SET LOCAL work_mem = {kilobytes}{hash_memory}"
     )

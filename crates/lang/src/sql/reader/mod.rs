@@ -96,6 +96,13 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<ast::Statement, Chec
     if tokens.len() - tokens.iter().filter(spaces).count() > MAX_TOKENS {
         return Err(not_supported(format!("a query of more than {MAX_TOKENS} tokens")));
     }
+    // `sqlparser` reads `1_000` as the number 1 with the alias `_000`.
+    let is_joined = |pair: &[TokenWithSpan]| {
+        matches!([&pair[0].token, &pair[1].token], [Token::Number(..), Token::Word(_)])
+    };
+    if let Some(pair) = tokens.windows(2).find(|pair| is_joined(pair)) {
+        return Err(not_supported(format!("the number {}{}", pair[0].token, pair[1].token)));
+    }
     if most_attempts(&tokens) > MOST_ATTEMPTS {
         return Err(too_deep());
     }

@@ -65,17 +65,8 @@ impl<'a> QueryReader<'a> {
             "TEXT" if let Some(number @ Literal::Number(_)) = constant(expr) => {
                 return Ok(Expr::Literal(number));
             }
-            _ if is_integer(&upper) => CastType::Integer,
-            _ if ["INTERVAL", "POINT", "["].iter().any(|other| upper.contains(other)) => {
-                return Err(not_supported(format!("CAST to {name}")));
-            }
-            // SQLite casts to a number where it does not know the type.
-            _ => match cast_type(name)? {
-                CastType::Numeric if !is_decimal(&upper) => {
-                    return Err(not_supported(format!("CAST to {name}")));
-                }
-                known => known,
-            },
+            other => strict_type(other, self.schema.dialect)
+                .ok_or_else(|| not_supported(format!("CAST to {name}")))?,
         };
         if to == CastType::Integer
             && let Some(inner) = argument_of(expr, "trunc")
@@ -200,15 +191,33 @@ impl<'a> QueryReader<'a> {
     }
 }
 
-/// Returns whether a type is that of whole numbers.
-fn is_integer(name: &str) -> bool {
-    matches!(name, "INT" | "INTEGER" | "BIGINT" | "SMALLINT" | "INT2" | "INT4" | "INT8")
-}
-
-/// Returns whether a type is that of decimals.
-fn is_decimal(name: &str) -> bool {
-    let name = name.split('(').next().unwrap_or_default().trim();
-    matches!(name, "DEC" | "DECIMAL" | "NUMERIC")
+/// Returns the type of SQLite whose values are those of a type of PostgreSQL or DuckDB. A decimal with a given number of digits is rounded, and
+/// a text of PostgreSQL with a given length is cut off, which SQLite does not do.
+fn strict_type(name: &str, dialect: Dialect) -> Option<CastType> {
+    let (name, size) = match name.split_once('(') {
+        Some((name, size)) => (name.trim(), Some(size)),
+        None => (name, None),
+    };
+    let is_duckdb = dialect == Dialect::DuckDb;
+    match (name, size) {
+        ("INT" | "INTEGER" | "BIGINT" | "SMALLINT" | "INT2" | "INT4" | "INT8", None) => {
+            Some(CastType::Integer)
+        }
+        ("TINYINT" | "HUGEINT" | "UTINYINT" | "USMALLINT" | "UINTEGER" | "UBIGINT" | "UHUGEINT", None)
+            if is_duckdb =>
+        {
+            Some(CastType::Integer)
+        }
+        ("TEXT" | "VARCHAR" | "CHARACTER VARYING" | "BPCHAR", None) => Some(CastType::Text),
+        ("TEXT" | "VARCHAR" | "CHARACTER VARYING" | "CHAR" | "CHARACTER" | "STRING", _) if is_duckdb => {
+            Some(CastType::Text)
+        }
+        ("REAL" | "FLOAT" | "FLOAT4" | "FLOAT8" | "DOUBLE" | "DOUBLE PRECISION", _) => Some(CastType::Real),
+        ("NUMERIC" | "DECIMAL" | "DEC", None) => Some(CastType::Numeric),
+        // As many digits as the writer has.
+        ("DECIMAL", Some("38, 10)" | "38,10)")) if is_duckdb => Some(CastType::Numeric),
+        _ => None,
+    }
 }
 
 /// Returns the operand of a cast to this type, or the expression itself.
