@@ -196,12 +196,16 @@ fn any_log_beside_a_database_is_read_or_refused_without_a_trace() {
     let read = |name: &str| std::fs::read(kept.path().join(name)).unwrap();
     let (log, index) = (read("crashed-wal"), read("crashed-shm"));
     let rollback = std::fs::read(plain.path()).unwrap();
+    // Behind its frames are those of an earlier log, which have another salt.
+    let mut begun_anew = log.clone();
+    begun_anew.extend_from_slice(&read("other-wal")[32..]);
     let all = Some(ACCOUNTS);
     // The file, its log, the index of the log, and the number of rows; `None` where only the absence of harm is asked for.
     type Case = (&'static str, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>, Option<u64>);
-    let cases: [Case; 11] = [
+    let cases: [Case; 12] = [
         ("a log of a crash", read("crashed"), Some(log.clone()), None, Some(10)),
         ("a log and an index of a crash", read("crashed"), Some(log.clone()), Some(index.clone()), Some(10)),
+        ("a log that began anew", read("crashed"), Some(begun_anew), None, Some(10)),
         ("no log", read("crashed"), None, None, None),
         ("an index alone", read("crashed"), None, Some(index.clone()), None),
         ("an empty log", read("crashed"), Some(vec![]), None, None),

@@ -312,8 +312,44 @@ fn private_copy(path: &Path) -> io::Result<PrivateFolder> {
     let folder = PrivateFolder::new()?;
     let copy = folder.copy();
     fs::copy(path, &copy)?;
-    fs::copy(sidecar(path, LOG), sidecar(&copy, LOG))?;
+    let mut log = File::open(sidecar(path, LOG))?;
+    let used = used_length(&mut log)?;
+    log.rewind()?;
+    io::copy(&mut log.take(used), &mut File::create(sidecar(&copy, LOG))?)?;
     Ok(folder)
+}
+
+/// Returns how many bytes of a write-ahead log SQLite may read. When a log begins anew, SQLite overwrites it from its start and does not
+/// make it shorter. The frames of the earlier log, which may be gigabytes, have another salt than the header.
+fn used_length(log: &mut File) -> io::Result<u64> {
+    const HEADER: usize = 32;
+    const FRAME_HEADER: u64 = 24;
+    let mut header = [0; HEADER];
+    match log.read_exact(&mut header) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(0),
+        read => read?,
+    }
+    let page = u32::from_be_bytes([header[8], header[9], header[10], header[11]]);
+    // The magic number, whose last bit says how checksums are computed. SQLite ignores a log with another one, and so is a page of
+    // another size.
+    let is_log = header.starts_with(&[0x37, 0x7f, 0x06]) && matches!(header[3], 0x82 | 0x83);
+    if !is_log || !page.is_power_of_two() || !(512..=65536).contains(&page) {
+        return Ok(0);
+    }
+    let salt = &header[16..24];
+    let mut used = HEADER as u64;
+    let mut frame_start = [0; 16];
+    loop {
+        log.seek(SeekFrom::Start(used))?;
+        match log.read_exact(&mut frame_start) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(used),
+            read => read?,
+        }
+        if frame_start[8..] != *salt {
+            return Ok(used);
+        }
+        used += FRAME_HEADER + u64::from(page);
+    }
 }
 
 /// The ending of the name of a write-ahead log.
@@ -482,5 +518,33 @@ mod tests {
             uri(Path::new("//host/x"), "immutable=1"),
             "file:////host/x?mode=ro&vfs=xpr-read-only&immutable=1"
         );
+    }
+    /// Issue 18: a log that SQLite had begun anew, or of zeros, was copied in its whole length.
+    #[test]
+    fn of_a_log_only_what_sqlite_reads_is_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("database");
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1);")
+            .unwrap();
+        let log = fs::read(sidecar(&path, LOG)).unwrap();
+        let length = log.len() as u64;
+        let used = |content: &[u8], length: u64| {
+            let path = folder.path().join("log");
+            fs::write(&path, content).unwrap();
+            // What is added takes no space on the disk.
+            File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+            used_length(&mut File::open(path).unwrap()).unwrap()
+        };
+        assert_eq!(used(&log, length), length);
+        assert_eq!(used(&log, 1 << 36), length);
+        // A frame of an earlier log is left over.
+        let mut begun_anew = log.clone();
+        begun_anew.extend_from_slice(&log[32..]);
+        begun_anew[log.len() + 8] ^= 1;
+        assert_eq!(used(&begun_anew, 1 << 36), length);
+        assert!(used(&log[..log.len() - 1], length - 1) >= length - 1);
+        assert_eq!([used(&[], 1 << 36), used(&[7; 100], 100), used(&log[..31], 31)], [0, 0, 0]);
     }
 }
