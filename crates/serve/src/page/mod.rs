@@ -121,7 +121,7 @@ async fn ask_markup(
                         button.primary type="submit" { "Ask" }
                     }
                 }
-                div #answer aria-live="polite" aria-busy="false" {
+                div #answer aria-busy="false" {
                     @match answer {
                         Some(answer) => (answer),
                         None => (questions_markup(&schema, &name)),
@@ -200,7 +200,7 @@ async fn script_page(
             p.lead { (introduction) }
             @if has_log {
                 noscript { p.notice { "This page needs scripts. Asking does not." } }
-                div #content data-run=(name) aria-live="polite" aria-busy="true" {}
+                div #content data-run=(name) aria-busy="true" {}
             } @else {
                 p.notice { "This server keeps no log." }
             }
