@@ -412,6 +412,12 @@ fn what_happens_is_written_as_lines_of_json_and_requests_only_if_asked_for() {
             tools.len()
         );
         assert_eq!(server.send(request.as_bytes()).unwrap().status, 200);
+        let unknown =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "unknown" } })
+                .to_string();
+        let request =
+            request.replace(&tools, &unknown).replace(&tools.len().to_string(), &unknown.len().to_string());
+        assert!(server.send(request.as_bytes()).unwrap().body.contains("not found"));
         std::fs::remove_file(project.path("stage/run.questions.sqlite")).unwrap();
         server.ask("how many singers are there");
         drop(server);
@@ -422,5 +428,5 @@ fn what_happens_is_written_as_lines_of_json_and_requests_only_if_asked_for() {
     let quiet = written(&[]);
     assert!(quiet.len() == 1 && quiet[0].contains("the log of questions was removed"), "{quiet:?}");
     let verbose = written(&["--verbose"]);
-    assert_eq!(verbose.iter().filter(|line| *line == "request").count(), 2, "{verbose:?}");
+    assert_eq!(verbose.iter().filter(|line| *line == "request").count(), 3, "{verbose:?}");
 }
