@@ -254,8 +254,13 @@ async fn login_form(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes
     let Some(token) = &app.access.token else { return Redirect::to("/").into_response() };
     match form::<LoginForm>(&headers, &body) {
         Ok(sent) if token.is(sent.token.trim()) => {
+            // Behind a proxy with HTTPS, the browser never sends it in the clear.
+            let origin = headers.get(header::ORIGIN).map(|origin| origin.as_bytes());
+            let secure =
+                if origin.is_some_and(|origin| origin.starts_with(b"https://")) { "; Secure" } else { "" };
+            let session = token.session();
             let cookie =
-                format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000", token.session());
+                format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
             let mut response = Redirect::to("/").into_response();
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
