@@ -721,7 +721,7 @@ pub(crate) struct ServeArguments {
     /// Address to listen on. Others than this machine can connect to an address other than 127.0.0.1 and ::1, and then a token is needed.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = parse_address)]
     pub(crate) listen: std::net::SocketAddr,
-    /// File with the access token that clients must send.
+    /// File with the access token that clients must send. Without it, the token may be in the environment (XPR_TOKEN).
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     pub(crate) token_file: Option<PathBuf>,
     /// The access token, from the environment only: a command line is visible to others.

@@ -132,6 +132,12 @@ mod browser {
         let mut sorted = rows.clone();
         sorted.sort();
         assert_eq!(browser.texts("#answer tbody td"), sorted);
+        // Screen readers are told what was found, and not every row.
+        let announced = browser.run("return document.getElementById('announcement').textContent");
+        assert!(
+            announced.as_str().unwrap().starts_with(&format!("Answer: {} rows.", rows.len())),
+            "{announced}"
+        );
         browser.click_text("button.verdict", "Right");
         browser.wait_for(".thanks");
 

@@ -412,6 +412,12 @@ fn what_happens_is_written_as_lines_of_json_and_requests_only_if_asked_for() {
             tools.len()
         );
         assert_eq!(server.send(request.as_bytes()).unwrap().status, 200);
+        let unknown =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "unknown" } })
+                .to_string();
+        let request =
+            request.replace(&tools, &unknown).replace(&tools.len().to_string(), &unknown.len().to_string());
+        assert!(server.send(request.as_bytes()).unwrap().body.contains("not found"));
         std::fs::remove_file(project.path("stage/run.questions.sqlite")).unwrap();
         server.ask("how many singers are there");
         drop(server);
@@ -422,5 +428,32 @@ fn what_happens_is_written_as_lines_of_json_and_requests_only_if_asked_for() {
     let quiet = written(&[]);
     assert!(quiet.len() == 1 && quiet[0].contains("the log of questions was removed"), "{quiet:?}");
     let verbose = written(&["--verbose"]);
-    assert_eq!(verbose.iter().filter(|line| *line == "request").count(), 2, "{verbose:?}");
+    assert_eq!(verbose.iter().filter(|line| *line == "request").count(), 3, "{verbose:?}");
+}
+
+/// Issue 19: a browser signs in once, and keeps the token from scripts, from other sites and, behind a proxy with HTTPS, from the network.
+#[test]
+fn the_cookie_of_a_browser_is_kept_from_others() {
+    let project = Project::new();
+    std::fs::write(project.path("token"), "0123456789abcdef\n").unwrap();
+    let server = project.serve(&["--token-file", "token"]);
+    let sign_in = |origin: &str| {
+        let form = "token=0123456789abcdef";
+        let request = format!(
+            "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: {origin}\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {}\r\n\r\n{form}",
+            form.len()
+        );
+        let response = server.send(request.as_bytes()).unwrap();
+        assert_eq!((response.status, response.header("location")), (303, Some("/")), "{}", response.body);
+        response.header("set-cookie").unwrap().to_owned()
+    };
+    let cookie = sign_in("http://localhost");
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict") && !cookie.contains("Secure"), "{cookie}");
+    assert!(!cookie.contains("0123456789abcdef"), "the cookie has the token: {cookie}");
+    assert!(sign_in("https://localhost").ends_with("; Secure"));
+    let session = cookie.split(';').next().unwrap();
+    let page = format!("GET / HTTP/1.1\r\nHost: localhost\r\nCookie: {session}\r\n\r\n");
+    assert_eq!(server.send(page.as_bytes()).unwrap().status, 200);
+    assert_eq!(server.get("/").status, 303, "a browser without the cookie goes to the login");
 }

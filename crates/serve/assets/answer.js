@@ -1,7 +1,7 @@
 // An answer: its rows, its query, how sure it is, and what a person can say about it.
 
 import { post } from "./api.js";
-import { count, el, isInView, percent, say } from "./dom.js";
+import { announce, count, el, isInView, percent, say } from "./dom.js";
 import { plainTable, resultTable } from "./table.js";
 
 const KEYWORDS = new Set(("select distinct from where and or not in is null like between exists group by having order asc desc limit offset " +
@@ -175,9 +175,18 @@ class AnswerArticle {
     this.element.querySelector(".feedback")?.replaceWith(el("p", { class: "thanks" }, this.said));
     const all = [...this.element.querySelectorAll(".thanks")];
     all.forEach((thanks) => { thanks.textContent = this.said; });
-    if (!all.some(isInView)) say(this.said);
+    if (all.some(isInView)) announce(this.said);
+    else say(this.said);
     return true;
   }
+}
+
+/** Returns what an answer is, in a sentence or two. */
+export function summary(answer) {
+  if (answer.declined) return `Not answered: ${answer.declined.reason}.`;
+  if (answer.unsure) return `The parser is not sure. ${count(answer.answers.length, "different answer")}.`;
+  const found = answer.message ?? (answer.rows.length === 1 && answer.columns.length === 1 ? String(answer.rows[0][0]) : count(answer.rows.length, "row"));
+  return `Answer: ${found}. ${answer.explanation ? `It is ${answer.explanation}.` : ""}`;
 }
 
 /** Returns the element of an answer. */

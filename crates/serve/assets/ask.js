@@ -1,8 +1,8 @@
 // The page on which people ask.
 
-import { renderAnswer } from "./answer.js";
+import { renderAnswer, summary } from "./answer.js";
 import { listen, post } from "./api.js";
-import { el, say } from "./dom.js";
+import { announce, el, say } from "./dom.js";
 import { foldTables, insertNames } from "./schema.js";
 
 const form = document.getElementById("ask-form");
@@ -16,8 +16,11 @@ async function ask(question) {
   answer.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => answer.replaceChildren(el("p", { class: "waiting" }, "Looking for an answer…")), 150);
   let shown;
+  let words = "";
   try {
-    shown = renderAnswer(await post("/v1/ask", { question, run }), run);
+    const found = await post("/v1/ask", { question, run });
+    shown = renderAnswer(found, run);
+    words = summary(found);
   } catch (error) {
     shown = el("p", { class: "notice", role: "alert" }, error.message);
   }
@@ -26,6 +29,8 @@ async function ask(question) {
   if (number !== asked) return;
   answer.replaceChildren(shown);
   answer.setAttribute("aria-busy", "false");
+  // An error is an alert of its own.
+  announce(words);
 }
 
 form.addEventListener("submit", (event) => {

@@ -30,6 +30,11 @@ export function say(text, isError = false) {
   say.timer = setTimeout(() => status.classList.remove("shown"), isError ? 8000 : 3500);
 }
 
+/** Tells screen readers what changed in the page. They would read all rows if the rows themselves were announced. */
+export function announce(text) {
+  document.getElementById("announcement").textContent = text;
+}
+
 /** Returns whether all of an element is in the window. */
 export function isInView(element) {
   const { top, bottom } = element.getBoundingClientRect();

@@ -2,7 +2,7 @@
 
 import { highlighted } from "./answer.js";
 import { get } from "./api.js";
-import { count, el, percent, say } from "./dom.js";
+import { announce, count, el, percent, say } from "./dom.js";
 
 const content = document.getElementById("content");
 const VERDICTS = { right: "right", wrong: "wrong", corrected: "corrected", answer: "answer picked", "none-of-these": "none of these" };
@@ -46,6 +46,7 @@ function start() {
       if (isNew) list.replaceChildren();
       list.append(...page.entries.map((entry) => entryElement(entry, run)));
       if (!list.firstChild) list.append(el("li", { class: "empty" }, page.questions === 0 ? "Nothing was asked yet." : "No question is like this."));
+      if (isNew) announce(page.entries.length === 0 ? list.textContent : `${count(list.children.length, "question")} shown`);
       summary.textContent = `${count(page.questions, "question")}, ${page.confirmed.toLocaleString("en")} of them with a confirmed answer`;
       next = page.next;
       more.hidden = next === null;

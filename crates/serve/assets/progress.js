@@ -96,7 +96,10 @@ async function start() {
   }
   let parser;
   listen(run, async (event) => {
-    if (parser && parser !== event.parser) await draw(run).catch(() => {});
+    if (parser && parser !== event.parser) {
+      await draw(run).catch(() => {});
+      say("A new parser answers from now on.");
+    }
     ({ parser } = event);
     showTraining(event.improving);
   });

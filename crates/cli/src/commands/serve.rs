@@ -110,8 +110,9 @@ fn write_events(arguments: &ServeArguments) {
     let level = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let events = tracing_subscriber::fmt().with_max_level(level).with_target(false).with_ansi(false);
     let events = events.with_writer(printer::stderr);
-    // Libraries write several lines for each request of the Model Context Protocol.
+    // The library of the Model Context Protocol writes lines for each request, and warnings about what clients get wrong.
     let own = Targets::new().with_default(LevelFilter::WARN).with_target("xpr", level);
+    let own = own.with_target("rmcp", LevelFilter::OFF);
     // Only one can be installed, and this is the only place that does.
     match arguments.json_logs {
         true => events.json().finish().with(own).init(),

@@ -252,4 +252,16 @@ mod tests {
         assert!(none.declines(&task, "add the hours of the meetings").is_some());
         assert_eq!(none.declines(&task, "add up all the meetings in central office"), None);
     }
+
+    #[test]
+    fn examples_are_short_and_from_all_parts_of_the_labels() {
+        let long = "which meetings ".repeat(10);
+        let mut labeled =
+            vec!["one meeting", "two meetings", "three meetings", "four meetings", "five meetings"];
+        labeled.insert(1, &long);
+        let task = task();
+        assert_eq!(scope(&task, &labeled).examples(3), ["one meeting", "three meetings", "five meetings"]);
+        assert_eq!(scope(&task, &labeled).examples(9).len(), 5);
+        assert!(scope(&task, &[]).examples(3).is_empty());
+    }
 }

@@ -38,6 +38,7 @@ impl Layout<'_> {
                     @if self.run.is_some() { (self.heading()) }
                     main #main tabindex="-1" { (content) }
                     div #status .status role="status" aria-live="polite" {}
+                    div #announcement .hidden role="status" aria-live="polite" {}
                 }
             }
         }

@@ -121,7 +121,7 @@ async fn ask_markup(
                         button.primary type="submit" { "Ask" }
                     }
                 }
-                div #answer aria-live="polite" aria-busy="false" {
+                div #answer aria-busy="false" {
                     @match answer {
                         Some(answer) => (answer),
                         None => (questions_markup(&schema, &name)),
@@ -200,7 +200,7 @@ async fn script_page(
             p.lead { (introduction) }
             @if has_log {
                 noscript { p.notice { "This page needs scripts. Asking does not." } }
-                div #content data-run=(name) aria-live="polite" aria-busy="true" {}
+                div #content data-run=(name) aria-busy="true" {}
             } @else {
                 p.notice { "This server keeps no log." }
             }
@@ -254,8 +254,13 @@ async fn login_form(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes
     let Some(token) = &app.access.token else { return Redirect::to("/").into_response() };
     match form::<LoginForm>(&headers, &body) {
         Ok(sent) if token.is(sent.token.trim()) => {
+            // Behind a proxy with HTTPS, the browser never sends it in the clear.
+            let origin = headers.get(header::ORIGIN).map(|origin| origin.as_bytes());
+            let secure =
+                if origin.is_some_and(|origin| origin.starts_with(b"https://")) { "; Secure" } else { "" };
+            let session = token.session();
             let cookie =
-                format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000", token.session());
+                format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
             let mut response = Redirect::to("/").into_response();
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
