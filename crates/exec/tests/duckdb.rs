@@ -546,6 +546,10 @@ fn hostile_statements_do_no_harm() {
     let mut runner = database.runner(&schema, limits).unwrap();
     let before = traces(&test);
     assert!(!before.1, "remove /tmp/xpr-attack-duckdb first");
+    // A child that ended has no peak: the operating system kept it within its limit.
+    let peak = || peaks(&test.path()).into_iter().max().unwrap_or_default();
+    assert_eq!(answer(&mut *runner, "SELECT count(*) FROM artist"), "(bag (2))");
+    let (at_first, mut greatest) = (peak(), 0);
     let (mut count, mut own, mut late, mut failures) = (0, 0, 0, Vec::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../attacks");
     for (name, is_own) in ["duckdb", "postgres", "sql"].into_iter().flat_map(|engine| {
@@ -564,6 +568,7 @@ fn hostile_statements_do_no_harm() {
             let began = Instant::now();
             let outcome = runner.execute(&statement);
             let took = began.elapsed();
+            greatest = greatest.max(peak());
             let is_expected = match expected {
                 _ if !is_own => true,
                 "refused" => matches!(outcome, Outcome::RuntimeError(_) | Outcome::TypeError(_)),
@@ -590,7 +595,12 @@ fn hostile_statements_do_no_harm() {
         assert_eq!(answer(&mut *runner, "SELECT 7 / 2 FROM artist LIMIT 1"), "(bag (3))", "{name}");
         assert_eq!(traces(&test), before, "{name} left a trace");
     }
-    eprintln!("{count} statements, {own} of them for DuckDB; {late} took more than the limit and 50 ms");
+    let beyond = greatest.saturating_sub(at_first + (limits.memory >> 20) as u64);
+    eprintln!(
+        "{count} statements, {own} of them for DuckDB; {late} took more than the limit and 50 ms; the most memory beyond \
+         what a child has at first and the limit was {beyond} MB"
+    );
+    assert!(beyond <= 64, "{beyond} MB, from {at_first} to {greatest}");
     assert!(failures.is_empty(), "{} of {count} failed:\n{}", failures.len(), failures.join("\n"));
     assert!(own >= 60, "{own}");
 }

@@ -172,7 +172,12 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
             "\nColumns with blanks around their text, which `=` does not ignore; trim them in the database:"
         )?;
         let line = |padded: &PaddedColumn| {
-            format!("{}: {}, such as '{}'", padded.column, counted(padded.cells, "cell"), padded.example)
+            format!(
+                "{}: {}, such as '{}'",
+                padded.column,
+                counted(padded.cells, "cell"),
+                with_ends(&padded.example)
+            )
         };
         write_list(out, padded.iter().map(line))?;
     }
@@ -195,6 +200,17 @@ fn write_findings(out: &mut dyn Write, coverage: &Coverage) -> Result<()> {
         write_list(out, suggested_keys.iter().map(line))?;
     }
     Ok(())
+}
+
+/// Returns a text without its middle if it is long. Its blanks are at an end.
+fn with_ends(text: &str) -> String {
+    const SHOWN: usize = 30;
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= 2 * SHOWN {
+        return text.to_owned();
+    }
+    let (start, end) = (&characters[..SHOWN], &characters[characters.len() - SHOWN..]);
+    start.iter().chain(&['…']).chain(end).collect()
 }
 
 /// Returns a number with a noun.
@@ -261,5 +277,19 @@ fn advice(stage: Stage) -> (&'static str, &'static str) {
             "name the value in the question as the database spells it, say in `words` of xpr.toml what people call it, or label \
              another question that needs it",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_ends;
+
+    #[test]
+    fn long_cells_are_shown_by_their_ends() {
+        assert_eq!(with_ends(" short "), " short ");
+        assert_eq!(
+            with_ends(&format!("{}ä ", "x".repeat(500))),
+            format!("{}…{}ä ", "x".repeat(30), "x".repeat(28))
+        );
     }
 }

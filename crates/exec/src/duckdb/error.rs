@@ -66,7 +66,8 @@ pub enum DuckDbError {
     },
     /// Changes are beside the file that were not written to it.
     #[error(
-        "{path}: the changes in {log} are not in the database yet; let DuckDB write them with `duckdb FILE CHECKPOINT`"
+        "{path}: the changes in {log} are not in the database yet; close the program that writes to it, or let DuckDB write them \
+         with `duckdb FILE CHECKPOINT`"
     )]
     Unfinished {
         /// The file.

@@ -162,11 +162,17 @@ impl Schema {
 }
 
 /// Returns the position of a name among others: of the one that is spelled alike, or of the first that differs in case only.
-fn position<'n>(names: impl Iterator<Item = &'n String> + Clone, name: &str) -> Option<usize> {
-    names
-        .clone()
-        .position(|other| other == name)
-        .or_else(|| names.clone().position(|other| other.eq_ignore_ascii_case(name)))
+fn position<'n>(names: impl Iterator<Item = &'n String>, name: &str) -> Option<usize> {
+    let mut alike = None;
+    for (index, other) in names.enumerate() {
+        if other == name {
+            return Some(index);
+        }
+        if alike.is_none() && other.eq_ignore_ascii_case(name) {
+            alike = Some(index);
+        }
+    }
+    alike
 }
 
 #[cfg(test)]

@@ -87,11 +87,11 @@ impl SchemaSettings<'_> {
                 Some((name, value)) => (name.trim(), Some(value.trim().trim_matches('\''))),
                 None => (what.trim(), None),
             };
-            let is_table = value.is_none() && schema.find_table(name).is_some();
+            let table = schema.find_table(name).filter(|_| value.is_none());
             let column = find_column(schema, name);
             let canonical = match (value, column) {
                 (Some(value), Some(_)) => value.to_owned(),
-                (None, _) if is_table => split_identifier(name).join(" "),
+                (None, _) if let Some(table) = table => split_identifier(&schema.table(table).name).join(" "),
                 (None, Some(column)) => split_identifier(&schema.column(column).name).join(" "),
                 _ => return Err(wrong(&format!("there is no table or column {name}"))),
             };
