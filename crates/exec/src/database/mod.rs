@@ -50,9 +50,10 @@ pub use values::{
 pub(crate) use answer::Answer;
 pub(crate) use column_profile::ColumnProfile;
 pub(crate) use denotation::{print_cell, print_rows};
-pub(crate) use foreign_keys::{TableProfile, infer as infer_foreign_keys};
+pub(crate) use foreign_keys::TableProfile;
 pub(crate) use outline::outline;
 pub(crate) use private_folder::PrivateFolder;
+pub(crate) use read_schema::TableSamples;
 
 use crate::Executor;
 use crate::duckdb;

@@ -6,7 +6,9 @@
 use super::catalog::{Catalog, TypeKind, qualified};
 use super::session::{RunLimits, Session, Source};
 use crate::Fault;
-use crate::database::{Cell, ColumnProfile, DatabaseError, TableProfile, TableReading, ValueReader};
+use crate::database::{
+    Cell, ColumnProfile, DatabaseError, TableProfile, TableReading, TableSamples, ValueReader,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, Table, TableId};
@@ -52,47 +54,6 @@ impl DuckDbValues {
         self.catalog.details(table).map(|details| details.kinds.clone()).unwrap_or_default()
     }
 
-    /// Reads the sample of a table, and returns the profiles of its columns.
-    pub(super) fn profile(&mut self, schema: &Schema, id: TableId) -> (TableProfile, Vec<ColumnType>) {
-        let table = schema.table(id);
-        let kinds = self.kinds(table);
-        let mut columns = vec![ColumnProfile::default(); table.columns.len()];
-        let mut rows = 0;
-        let sql = format!("SELECT {} FROM {} LIMIT {SAMPLE}", selected(table, &kinds), qualified(table));
-        let outcome = self.session.run(&sql, SAMPLE_TIME, &mut |row| {
-            rows += 1;
-            columns.iter_mut().zip(row).for_each(|(column, cell)| column.add(*cell));
-            Ok(())
-        });
-        columns.iter_mut().for_each(ColumnProfile::finish);
-        let types = kinds.iter().zip(&columns).map(|(kind, profile)| kind.column_type(profile)).collect();
-        (TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }, types)
-    }
-
-    /// Returns the share of some values of `from` that are in `to`; `None` if looking them up takes too long.
-    pub(super) fn looked_up_share(&mut self, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
-        let [values, rows] = LOOKED_UP;
-        let [from_column, to_column] = [from, to].map(|id| quoted(&schema.column(id).name));
-        let sql = format!(
-            "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT 1 FROM {to_table} AS there \
-             WHERE there.{to_column} = here.value)) \
-             FROM (SELECT DISTINCT value FROM (SELECT {from_column} AS value FROM {from_table} \
-             WHERE {from_column} IS NOT NULL LIMIT {rows}) AS first LIMIT {values}) AS here",
-            to_table = qualified(schema.table(to.table)),
-            from_table = qualified(schema.table(from.table)),
-        );
-        let mut share = None;
-        let counted = self.session.run(&sql, LOOKUP_TIME, &mut |row| {
-            if let [Cell::Integer(all), Cell::Integer(there)] = row
-                && *all > 0
-            {
-                share = Some(*there as f32 / *all as f32);
-            }
-            Ok(())
-        });
-        counted.ok().and(share)
-    }
-
     /// Calls `each_row` with the most common texts of a table, one in a row. A column that takes too long has none.
     fn common_values(
         &mut self,
@@ -121,6 +82,47 @@ impl DuckDbValues {
             stop?;
         }
         Ok(())
+    }
+}
+
+impl TableSamples for DuckDbValues {
+    fn profile(&mut self, schema: &Schema, id: TableId) -> (TableProfile, Vec<ColumnType>) {
+        let table = schema.table(id);
+        let kinds = self.kinds(table);
+        let mut columns = vec![ColumnProfile::default(); table.columns.len()];
+        let mut rows = 0;
+        let sql = format!("SELECT {} FROM {} LIMIT {SAMPLE}", selected(table, &kinds), qualified(table));
+        let outcome = self.session.run(&sql, SAMPLE_TIME, &mut |row| {
+            rows += 1;
+            columns.iter_mut().zip(row).for_each(|(column, cell)| column.add(*cell));
+            Ok(())
+        });
+        columns.iter_mut().for_each(ColumnProfile::finish);
+        let types = kinds.iter().zip(&columns).map(|(kind, profile)| kind.column_type(profile)).collect();
+        (TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }, types)
+    }
+
+    fn looked_up_share(&mut self, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
+        let [values, rows] = LOOKED_UP;
+        let [from_column, to_column] = [from, to].map(|id| quoted(&schema.column(id).name));
+        let sql = format!(
+            "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT 1 FROM {to_table} AS there \
+             WHERE there.{to_column} = here.value)) \
+             FROM (SELECT DISTINCT value FROM (SELECT {from_column} AS value FROM {from_table} \
+             WHERE {from_column} IS NOT NULL LIMIT {rows}) AS first LIMIT {values}) AS here",
+            to_table = qualified(schema.table(to.table)),
+            from_table = qualified(schema.table(from.table)),
+        );
+        let mut share = None;
+        let counted = self.session.run(&sql, LOOKUP_TIME, &mut |row| {
+            if let [Cell::Integer(all), Cell::Integer(there)] = row
+                && *all > 0
+            {
+                share = Some(*there as f32 / *all as f32);
+            }
+            Ok(())
+        });
+        counted.ok().and(share)
     }
 }
 

@@ -7,13 +7,10 @@ use super::runner::PostgresRunner;
 use super::session::{Server, Session};
 use super::values::PostgresValues;
 use crate::Executor;
-use crate::database::{
-    Database, DatabaseError, ProgressCallback, QueryLimits, ReadSchema, ReadingProgress, ValueReader,
-    infer_foreign_keys,
-};
+use crate::database::{Database, DatabaseError, ProgressCallback, QueryLimits, ReadSchema, ValueReader};
 use std::fmt;
 use std::sync::Arc;
-use xpr_lang::sql::{Schema, TableId};
+use xpr_lang::sql::Schema;
 
 /// A database on a PostgreSQL server.
 #[derive(Clone)]
@@ -78,26 +75,8 @@ impl Database for PostgresDatabase {
     }
 
     fn read_schema(&self, progress: &mut ProgressCallback<'_>) -> Result<ReadSchema, DatabaseError> {
-        let mut read = self.catalog.declared.clone();
         let mut values = PostgresValues::new(&self.server, &self.catalog)?;
-        let total = read.schema.tables.len();
-        let mut profiles = Vec::with_capacity(total);
-        for index in 0..total {
-            let table = &read.schema.tables[index].name;
-            if progress(ReadingProgress { table, done: index, total }).is_break() {
-                return Err(DatabaseError::Cancelled { database: self.label() });
-            }
-            let (profile, types) = values.profile(&read.schema, TableId(index as u32));
-            for (column, ty) in read.schema.tables[index].columns.iter_mut().zip(types) {
-                column.ty = ty;
-            }
-            profiles.push(profile);
-        }
-        let names = read.schema.clone();
-        infer_foreign_keys(&mut read.schema, &profiles, &mut |from, to| {
-            values.looked_up_share(&names, from, to)
-        });
-        Ok(read)
+        self.catalog.declared.clone().with_inferred(&mut values, || self.label(), progress)
     }
 
     fn declared_schema(&self) -> Result<ReadSchema, DatabaseError> {

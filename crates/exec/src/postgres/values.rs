@@ -8,7 +8,9 @@ use super::cells::ReadCell;
 use super::session::{Server, Session};
 use super::transaction::RunError;
 use crate::Fault;
-use crate::database::{Cell, ColumnProfile, DatabaseError, TableProfile, TableReading, ValueReader};
+use crate::database::{
+    Cell, ColumnProfile, DatabaseError, TableProfile, TableReading, TableSamples, ValueReader,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::types::{ToSql, Type};
@@ -58,51 +60,6 @@ impl PostgresValues {
         self.session.run(sql, time, each_row)
     }
 
-    /// Reads the sample of a table, and returns the profiles of its columns.
-    pub(super) fn profile(&mut self, schema: &Schema, id: TableId) -> (TableProfile, Vec<ColumnType>) {
-        let table = schema.table(id);
-        let kinds = self.kinds(table);
-        let mut columns = vec![ColumnProfile::default(); table.columns.len()];
-        let mut rows = 0;
-        let sql = format!(
-            "SELECT {} FROM {} LIMIT {SAMPLE}",
-            selected(schema, id, &kinds),
-            qualified(schema.table(id))
-        );
-        let outcome = self.read(&sql, SAMPLE_TIME, &mut |row| {
-            rows += 1;
-            columns.iter_mut().zip(row).for_each(|(column, cell)| column.add(cell.cell()));
-            Ok(())
-        });
-        columns.iter_mut().for_each(ColumnProfile::finish);
-        let types = kinds.iter().zip(&columns).map(|(kind, profile)| kind.column_type(profile)).collect();
-        (TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }, types)
-    }
-
-    /// Returns the share of some values of `from` that are in `to`; `None` if looking them up takes too long.
-    pub(super) fn looked_up_share(&mut self, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
-        let [values, rows] = LOOKED_UP;
-        let sql = format!(
-            "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT 1 FROM {to_table} AS there WHERE there.{to} = here.value)) \
-             FROM (SELECT DISTINCT value FROM (SELECT {from} AS value FROM {from_table} WHERE {from} IS NOT NULL LIMIT {rows}) \
-             AS first LIMIT {values}) AS here",
-            to_table = qualified(schema.table(to.table)),
-            to = schema.column_in_sql(to),
-            from = schema.column_in_sql(from),
-            from_table = qualified(schema.table(from.table)),
-        );
-        let mut share = None;
-        let counted = self.read(&sql, LOOKUP_TIME, &mut |row| {
-            if let [ReadCell::Integer(all), ReadCell::Integer(there)] = row
-                && *all > 0
-            {
-                share = Some(*there as f32 / *all as f32);
-            }
-            Ok(())
-        });
-        counted.ok().and(share)
-    }
-
     /// Calls `each_row` with the most common texts of a table, one in a row.
     fn common_values(
         &mut self,
@@ -126,6 +83,51 @@ impl PostgresValues {
             }
         }
         Ok(())
+    }
+}
+
+impl TableSamples for PostgresValues {
+    fn profile(&mut self, schema: &Schema, id: TableId) -> (TableProfile, Vec<ColumnType>) {
+        let table = schema.table(id);
+        let kinds = self.kinds(table);
+        let mut columns = vec![ColumnProfile::default(); table.columns.len()];
+        let mut rows = 0;
+        let sql = format!(
+            "SELECT {} FROM {} LIMIT {SAMPLE}",
+            selected(schema, id, &kinds),
+            qualified(schema.table(id))
+        );
+        let outcome = self.read(&sql, SAMPLE_TIME, &mut |row| {
+            rows += 1;
+            columns.iter_mut().zip(row).for_each(|(column, cell)| column.add(cell.cell()));
+            Ok(())
+        });
+        columns.iter_mut().for_each(ColumnProfile::finish);
+        let types = kinds.iter().zip(&columns).map(|(kind, profile)| kind.column_type(profile)).collect();
+        (TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }, types)
+    }
+
+    fn looked_up_share(&mut self, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
+        let [values, rows] = LOOKED_UP;
+        let sql = format!(
+            "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT 1 FROM {to_table} AS there WHERE there.{to} = here.value)) \
+             FROM (SELECT DISTINCT value FROM (SELECT {from} AS value FROM {from_table} WHERE {from} IS NOT NULL LIMIT {rows}) \
+             AS first LIMIT {values}) AS here",
+            to_table = qualified(schema.table(to.table)),
+            to = schema.column_in_sql(to),
+            from = schema.column_in_sql(from),
+            from_table = qualified(schema.table(from.table)),
+        );
+        let mut share = None;
+        let counted = self.read(&sql, LOOKUP_TIME, &mut |row| {
+            if let [ReadCell::Integer(all), ReadCell::Integer(there)] = row
+                && *all > 0
+            {
+                share = Some(*there as f32 / *all as f32);
+            }
+            Ok(())
+        });
+        counted.ok().and(share)
     }
 }
 

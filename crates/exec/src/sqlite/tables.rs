@@ -10,8 +10,7 @@
 use super::database::{LONGEST_TEXT, ReadConnection, SqliteDatabase};
 use crate::database::DatabaseError;
 use crate::database::{
-    Cell, ColumnProfile, LeftOutTable, ProgressCallback, ReadSchema, ReadingProgress, TableProfile,
-    infer_foreign_keys,
+    Cell, ColumnProfile, LeftOutTable, ProgressCallback, ReadSchema, TableProfile, TableSamples,
 };
 
 use super::guard::{Allowance, Session};
@@ -59,26 +58,14 @@ impl SqliteDatabase {
     /// If the database is damaged or has no tables, or if `progress` stops the reading.
     pub fn read_schema(&self, progress: &mut ProgressCallback<'_>) -> Result<ReadSchema, DatabaseError> {
         let connection = self.connect()?;
-        let ReadSchema { mut schema, declared_types, left_out } = self.declared_in(&connection)?;
-        let session = Session::open(self, schema.tables.iter().map(|table| table.name.as_str()))?;
-        let mut patience = Patience::new(SAMPLE_LIMITS, STOPPED_SAMPLES);
-        let mut profiles = Vec::with_capacity(schema.tables.len());
-        let total = schema.tables.len();
-        for (done, table) in schema.tables.iter_mut().enumerate() {
-            if progress(ReadingProgress { table: &table.name, done, total }).is_break() {
-                return Err(DatabaseError::Cancelled { database: self.path().display().to_string() });
-            }
-            let profile = table_profile(&session, table, &mut patience);
-            for (index, column) in table.columns.iter_mut().enumerate() {
-                column.ty = profile.columns[index].column_type(&declared_types[done][index]);
-            }
-            profiles.push(profile);
-        }
-        let names = schema.clone();
-        infer_foreign_keys(&mut schema, &profiles, &mut |from, to| {
-            looked_up_share(&session, &names, from, to)
-        });
-        Ok(ReadSchema { schema, declared_types, left_out })
+        let declared = self.declared_in(&connection)?;
+        let tables = declared.schema.tables.iter().map(|table| table.name.as_str());
+        let mut samples = Samples {
+            session: Session::open(self, tables)?,
+            patience: Patience::new(SAMPLE_LIMITS, STOPPED_SAMPLES),
+            declared_types: declared.declared_types.clone(),
+        };
+        declared.with_inferred(&mut samples, || self.path().display().to_string(), progress)
     }
 
     /// Returns what the database declares: the type of every column is [`ColumnType::Other`], and no keys are inferred. That
@@ -267,51 +254,64 @@ fn declared_keys(
     Ok(keys.into_iter().filter_map(|(_, key)| key).collect())
 }
 
-/// Reads the sample of a table.
-fn table_profile(session: &Session, table: &Table, patience: &mut Patience) -> TableProfile {
-    let mut columns = vec![ColumnProfile::default(); table.columns.len()];
-    let mut rows = 0;
-    let mut read = |selected: &str| {
-        columns.fill(ColumnProfile::default());
-        rows = 0;
-        let sql = format!("SELECT {selected} FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
-        session.run(&sql, patience.allowance(), |row, _| {
-            rows += 1;
-            for (index, column) in columns.iter_mut().enumerate() {
-                column.add(cell(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?));
-            }
-            Ok(())
-        })
-    };
-    let mut outcome = read("*");
-    if outcome == Err(OVERSIZED) {
-        outcome = read(&without_oversized_cells(table));
-    }
-    patience.record(&outcome);
-    columns.iter_mut().for_each(ColumnProfile::finish);
-    TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }
+/// Samples of the tables of a file.
+struct Samples {
+    session: Session,
+    patience: Patience,
+    /// The declared types of the columns of each table.
+    declared_types: Vec<Vec<String>>,
 }
 
-/// Returns the share of some values of `from` that are in `to`; `None` if looking them up takes too long.
-fn looked_up_share(session: &Session, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
-    let name = |id: ColumnId| quoted(&schema.column(id).name, '"');
-    let table = |id: ColumnId| quoted(&schema.table(id.table).name, '"');
-    let sql = format!(
-        "SELECT count(*), sum(EXISTS (SELECT 1 FROM {to_table} AS there WHERE there.{to} = here.value)) FROM \
-         (SELECT DISTINCT {from} AS value FROM (SELECT {from} FROM {from_table} WHERE {from} IS NOT NULL LIMIT {LOOKUP_ROWS}) \
-         LIMIT {LOOKED_UP_VALUES}) AS here",
-        to_table = table(to),
-        to = name(to),
-        from = name(from),
-        from_table = table(from),
-    );
-    let mut share = None;
-    let counted = session.run(&sql, LOOKUP_LIMITS, |row, _| {
-        let count = |index| row.get::<_, Option<f32>>(index).ok().flatten();
-        share = count(0).zip(count(1)).map(|(all, there)| there / all);
-        Ok(())
-    });
-    counted.ok().and(share)
+impl TableSamples for Samples {
+    fn profile(&mut self, schema: &Schema, id: TableId) -> (TableProfile, Vec<ColumnType>) {
+        let table = schema.table(id);
+        let mut columns = vec![ColumnProfile::default(); table.columns.len()];
+        let mut rows = 0;
+        let (session, patience) = (&self.session, &self.patience);
+        let mut read = |selected: &str| {
+            columns.fill(ColumnProfile::default());
+            rows = 0;
+            let sql = format!("SELECT {selected} FROM {} LIMIT {SAMPLE}", quoted(&table.name, '"'));
+            session.run(&sql, patience.allowance(), |row, _| {
+                rows += 1;
+                for (index, column) in columns.iter_mut().enumerate() {
+                    column.add(cell(row.get_ref(index).map_err(|error| Fault::Runtime(error.to_string()))?));
+                }
+                Ok(())
+            })
+        };
+        let mut outcome = read("*");
+        if outcome == Err(OVERSIZED) {
+            outcome = read(&without_oversized_cells(table));
+        }
+        self.patience.record(&outcome);
+        columns.iter_mut().for_each(ColumnProfile::finish);
+        let declared = &self.declared_types[id.0 as usize];
+        let types =
+            columns.iter().zip(declared).map(|(column, declared)| column.column_type(declared)).collect();
+        (TableProfile { columns, complete: outcome.is_ok() && rows < SAMPLE }, types)
+    }
+
+    fn looked_up_share(&mut self, schema: &Schema, from: ColumnId, to: ColumnId) -> Option<f32> {
+        let name = |id: ColumnId| quoted(&schema.column(id).name, '"');
+        let table = |id: ColumnId| quoted(&schema.table(id.table).name, '"');
+        let sql = format!(
+            "SELECT count(*), sum(EXISTS (SELECT 1 FROM {to_table} AS there WHERE there.{to} = here.value)) FROM \
+             (SELECT DISTINCT {from} AS value FROM (SELECT {from} FROM {from_table} WHERE {from} IS NOT NULL LIMIT {LOOKUP_ROWS}) \
+             LIMIT {LOOKED_UP_VALUES}) AS here",
+            to_table = table(to),
+            to = name(to),
+            from = name(from),
+            from_table = table(from),
+        );
+        let mut share = None;
+        let counted = self.session.run(&sql, LOOKUP_LIMITS, |row, _| {
+            let count = |index| row.get::<_, Option<f32>>(index).ok().flatten();
+            share = count(0).zip(count(1)).map(|(all, there)| there / all);
+            Ok(())
+        });
+        counted.ok().and(share)
+    }
 }
 
 /// Returns a cell as all engines have it.
