@@ -28,13 +28,18 @@ fn language(dialect: Dialect) -> Sql {
             foreign_keys: vec![],
         }
     };
-    let sales = (dialect != Dialect::Sqlite).then_some("sales");
+    // Tables of SQLite are in no schema, and all others in one.
+    let [main, sales] = match dialect {
+        Dialect::Sqlite => [None; 2],
+        Dialect::Postgres => [Some("public"), Some("sales")],
+        Dialect::DuckDb => [Some("main"), Some("sales")],
+    };
     Sql::new(Schema {
         dialect,
         tables: vec![
-            table(None, "state", &[("name", Text), ("area", Number), ("founded", Time), ("c1", Other)]),
+            table(main, "state", &[("name", Text), ("area", Number), ("founded", Time), ("c1", Other)]),
             table(sales, "t1", &[("order", Number), ("odd \"name\"", Text), ("Boolean", Boolean)]),
-            table(None, "select", &[("name", Text), ("area", Number)]),
+            table(main, "select", &[("name", Text), ("area", Number)]),
         ],
     })
 }
