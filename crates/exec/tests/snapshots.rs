@@ -140,6 +140,37 @@ fn a_database_that_is_replaced_or_changed_stays_the_same_for_a_command() {
     assert_eq!(runner(&test.open()).execute(count), Outcome::Value("(bag (1))".to_owned()));
 }
 
+/// Issue 18: between the look at a file and its opening, another one with another journal mode may take its place.
+#[test]
+fn a_database_that_is_replaced_all_the_time_is_opened() {
+    let databases = [accounts("delete"), accounts("wal")];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("database");
+    let replace = |by: &TestDatabase| {
+        let next = folder.path().join("next");
+        std::fs::hard_link(by.path(), &next).unwrap();
+        std::fs::rename(&next, &path).unwrap();
+        // Two names of one file are not renamed to each other.
+        let _ = std::fs::remove_file(next);
+    };
+    replace(&databases[0]);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for database in databases.iter().cycle() {
+                if is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+                replace(database);
+                std::thread::sleep(std::time::Duration::from_micros(500));
+            }
+        });
+        let failed = (0..300).find_map(|_| SqliteDatabase::open(&path).err());
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(failed.is_none(), "{failed:?}");
+    });
+}
+
 #[test]
 fn a_large_database_that_changes_is_an_error() {
     let test = TestDatabase::new(

@@ -234,12 +234,18 @@ fn take_once(path: &Path, attempt: u32) -> Result<Snapshot, Failure> {
         }
         copied
     };
-    copied.map_err(|error| match &error {
-        // The log or its index may be gone, or just being made.
-        CopyError::Engine(engine) if uses_log && is_about_log(engine) => {
-            Failure::Passing(error.explain(path))
+    copied.map_err(|error| {
+        let is_passing = match &error {
+            // The log or its index may be gone, or just being made, or another database may have taken the place of this one.
+            CopyError::Engine(engine) => {
+                is_about_log(engine) || Files::look(path).is_ok_and(|now| now != before)
+            }
+            _ => false,
+        };
+        match is_passing {
+            true => Failure::Passing(error.explain(path)),
+            false => Failure::Lasting(error.explain(path)),
         }
-        _ => Failure::Lasting(error.explain(path)),
     })
 }
 
