@@ -734,6 +734,28 @@ fn a_child_that_is_killed_is_replaced() {
     }
 }
 
+/// Issue 20: after a query for which there was no memory, all queries of the same runner failed.
+fn queries_run_after_one_for_which_there_was_no_memory() {
+    let test = TestFile::new(MUSIC);
+    let database = test.open();
+    let limits = QueryLimits { steps: u64::MAX, time: Duration::from_secs(20), ..QueryLimits::default() };
+    let mut runner = database.runner(&schema(&*database), limits).unwrap();
+    for greedy in [
+        "SELECT DISTINCT a.n * 1000 + b.n FROM numbers a, numbers b WHERE a.n < {} ORDER BY 1",
+        "SELECT max(a.n) FROM numbers a WHERE a.n < {} AND a.n = (SELECT count(b.n) FROM numbers b WHERE a.n = \
+         (SELECT max(c.n) FROM numbers c WHERE c.n >= b.n AND c.n = a.n))",
+        "SELECT count(*) FROM numbers a WHERE a.n < {} AND EXISTS (SELECT 1 FROM numbers b WHERE b.n > a.n AND EXISTS \
+         (SELECT 1 FROM numbers c WHERE c.n > b.n AND c.n <> a.n))",
+    ] {
+        for round in 0..10 {
+            let outcome = answer(&mut *runner, &greedy.replace("{}", &(900 + round).to_string()));
+            assert_eq!(outcome, "stopped: more memory than allowed", "{greedy}");
+            let after = answer(&mut *runner, "SELECT count(DISTINCT name) FROM artist");
+            assert_eq!(after, "(bag (2))", "{greedy}");
+        }
+    }
+}
+
 /// Returns the greatest memory in megabytes of each child that reads a file.
 fn peaks(file: &Path) -> Vec<u64> {
     readers(file).into_iter().map(|(_, peak)| peak).collect()
@@ -808,7 +830,7 @@ fn runaways_are_stopped_by_cost_time_and_memory() {
 
 fn main() -> ExitCode {
     xpr_exec::duckdb::prepare_program();
-    let tests: [(&str, fn()); 15] = [
+    let tests: [(&str, fn()); 16] = [
         ("schemas_have_tables_keys_types_and_comments", schemas_have_tables_keys_types_and_comments),
         ("answers_print_as_those_of_sqlite", answers_print_as_those_of_sqlite),
         ("values_of_every_type_are_printed", values_of_every_type_are_printed),
@@ -830,6 +852,10 @@ fn main() -> ExitCode {
             views_that_fail_are_left_out_and_unions_are_printed,
         ),
         ("a_child_that_is_killed_is_replaced", a_child_that_is_killed_is_replaced),
+        (
+            "queries_run_after_one_for_which_there_was_no_memory",
+            queries_run_after_one_for_which_there_was_no_memory,
+        ),
         ("hostile_statements_do_no_harm", hostile_statements_do_no_harm),
         ("the_child_does_no_harm_without_the_guard", the_child_does_no_harm_without_the_guard),
         ("runaways_are_stopped_by_cost_time_and_memory", runaways_are_stopped_by_cost_time_and_memory),

@@ -193,12 +193,15 @@ pub(super) struct Session {
     process: Option<Process>,
     /// Whether something else than this program killed the last child.
     was_killed: bool,
+    /// What the child was asked since it was started.
+    asked: usize,
 }
 
 impl Session {
     /// Opens the database in a child.
     pub(super) fn open(source: &Arc<Source>, memory: usize) -> Result<Session, DuckDbError> {
-        let mut session = Session { source: Arc::clone(source), memory, process: None, was_killed: false };
+        let mut session =
+            Session { source: Arc::clone(source), memory, process: None, was_killed: false, asked: 0 };
         session.start()?;
         Ok(session)
     }
@@ -223,18 +226,22 @@ impl Session {
             .map_err(|failure| DuckDbError::from_message(&self.source.label, &failure.message))?;
         // The child has a lock now that keeps other programs from writing.
         self.source.check_unchanged()?;
+        self.asked = 0;
         Ok(self.process.insert(process))
     }
 
     /// Starts a child if there is none, so that the next query does not wait for that.
     pub(super) fn make_ready(&mut self) -> Result<(), Fault> {
-        self.process().map(|_| ())
-    }
-
-    fn process(&mut self) -> Result<&Process, Fault> {
         if self.process.is_none() {
             self.start().map_err(|error| Fault::Runtime(error.to_string()))?;
         }
+        Ok(())
+    }
+
+    /// Returns the child to ask next.
+    fn process(&mut self) -> Result<&Process, Fault> {
+        self.make_ready()?;
+        self.asked += 1;
         self.process.as_ref().ok_or_else(|| Fault::Runtime("there is no child process".to_owned()))
     }
 
@@ -246,15 +253,23 @@ impl Session {
         each_row: &mut EachRow<'_>,
     ) -> Result<(), Fault> {
         let mut has_rows = false;
+        let began = Instant::now();
         let outcome = self.run_once(text, limits, &mut |row| {
             has_rows = true;
             each_row(row)
         });
-        // Somebody may kill a child that has done nothing. The system kills the one after it too if the query needs too much memory.
-        match self.was_killed && !has_rows {
-            true => self.run_once(text, limits, each_row),
-            false => outcome,
+        if has_rows || !self.is_worth_another_child(&outcome) {
+            return outcome;
         }
+        let time = limits.time.saturating_sub(began.elapsed());
+        self.make_ready()?;
+        self.run_once(text, RunLimits { time, ..limits }, each_row)
+    }
+
+    /// Returns whether a query may come to another outcome in a new child: something killed this one, or there was no memory in a child that
+    /// had run others before. DuckDB does not return all of its memory, and outcomes must not depend on the queries before.
+    fn is_worth_another_child<T>(&self, outcome: &Result<T, Fault>) -> bool {
+        self.was_killed || self.asked > 1 && matches!(outcome, Err(Fault::Limit("memory")))
     }
 
     fn run_once(&mut self, text: &str, limits: RunLimits, each_row: &mut EachRow<'_>) -> Result<(), Fault> {
@@ -275,7 +290,10 @@ impl Session {
                     None => Err(unexpected()),
                 },
                 Ok(Response::End) => return Ok(()),
-                Ok(Response::Failed(failure)) => return Err(fault(failure)),
+                Ok(Response::Failed(failure)) => {
+                    self.end_if_broken(&failure);
+                    return Err(fault(failure));
+                }
                 Ok(_) => Err(unexpected()),
                 Err(error) => Err(Silence::Socket(error)),
             };
@@ -301,7 +319,7 @@ impl Session {
         })
     }
 
-    /// Asks for something that is one response, and once more if something killed the child.
+    /// Asks for something that is one response, and once more if another child may have another.
     fn ask_once<T>(
         &mut self,
         request: &Request,
@@ -309,7 +327,10 @@ impl Session {
         expected: impl Fn(Response) -> Option<T>,
     ) -> Result<T, Fault> {
         let outcome = self.ask_this_child(request, time, &expected);
-        if self.was_killed { self.ask_this_child(request, time, &expected) } else { outcome }
+        match self.is_worth_another_child(&outcome) {
+            true => self.ask_this_child(request, time, &expected),
+            false => outcome,
+        }
     }
 
     fn ask_this_child<T>(
@@ -322,7 +343,10 @@ impl Session {
         let process = self.process()?;
         let deadline = Instant::now() + time + GRACE;
         let silence = match process.ask(request).and_then(|()| process.response(deadline)) {
-            Ok(Response::Failed(failure)) => return Err(fault(failure)),
+            Ok(Response::Failed(failure)) => {
+                self.end_if_broken(&failure);
+                return Err(fault(failure));
+            }
             Ok(response) => match expected(response) {
                 Some(found) => return Ok(found),
                 None => unexpected(),
@@ -330,6 +354,16 @@ impl Session {
             Err(error) => Silence::Socket(error),
         };
         Err(self.end(silence))
+    }
+
+    /// Ends the child if no query will run in it any more: where memory ran out, or something failed that must not, DuckDB refuses
+    /// all that comes after.
+    fn end_if_broken(&mut self, failure: &Failure) {
+        let is_broken = failure.kind == FailureKind::Memory
+            || ["FATAL Error", "INTERNAL Error"].iter().any(|kind| failure.message.starts_with(kind));
+        if is_broken {
+            self.process = None;
+        }
     }
 
     /// Ends the child, because what it would send next is not the answer to the next query. Returns the fault of this one.
