@@ -1,5 +1,6 @@
 //! Logical forms: the tree of any text that SEMPRE accepts, with its lambdas applied.
 
+use super::function::{CLASS, SHORT_CLASS};
 use super::{reader, reduce};
 use crate::SyntaxError;
 use std::fmt;
@@ -140,6 +141,41 @@ impl Form {
         let root = reader::read(self, text)?;
         self.root = Some(reduce::reduce(self, root)?);
         Ok(())
+    }
+
+    /// Returns a form that is called: a name is abbreviated.
+    pub(super) fn as_function(&mut self, node: NodeId) -> NodeId {
+        let FormNode::Name { id, description } = self.node(node) else { return node };
+        let id = self.function_name(id);
+        self.push(FormNode::Name { id, description })
+    }
+
+    /// Expands `SW.` at the start of a name to the class it abbreviates.
+    pub(super) fn full_name(&mut self, atom: Atom) -> Atom {
+        self.replace_prefix(atom, SHORT_CLASS, CLASS)
+    }
+
+    /// Abbreviates the class of a function, which is the canonical spelling.
+    pub(super) fn function_name(&mut self, atom: Atom) -> Atom {
+        self.replace_prefix(atom, CLASS, SHORT_CLASS)
+    }
+
+    fn replace_prefix(&mut self, atom: Atom, old: &str, new: &str) -> Atom {
+        match self.atom(atom).and_then(|word| word.strip_prefix(old)) {
+            Some(rest) => {
+                let rest = rest.to_owned();
+                self.append(new, &rest)
+            }
+            None => atom,
+        }
+    }
+
+    /// Appends a word that the source does not contain.
+    pub(super) fn append(&mut self, first: &str, second: &str) -> Atom {
+        let start = self.text.len() as u32;
+        self.text.push_str(first);
+        self.text.push_str(second);
+        Atom { start, len: self.text.len() as u32 - start }
     }
 
     /// Returns the root; none if the form is empty.

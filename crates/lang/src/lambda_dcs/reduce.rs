@@ -109,7 +109,8 @@ impl Reduction<'_> {
         let node = self.form.node(id);
         let new_node = match node {
             FormNode::Call { function, arguments } => {
-                let function = change(self, function)?;
+                let changed = change(self, function)?;
+                let function = if changed == function { function } else { self.form.as_function(changed) };
                 let arguments = self.rebuild_run(arguments, change)?;
                 FormNode::Call { function, arguments }
             }

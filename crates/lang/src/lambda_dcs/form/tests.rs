@@ -63,6 +63,9 @@ fn lambdas_are_applied_by_name() {
         ),
         ("( ( lambda s ( lambda s ( var s ) ) ) a )", "( lambda s ( var s ) )"),
         ("( ( lambda s en.a ) ( call SW.foo ) )", "en.a"),
+        // A function that a lambda returns or is given is abbreviated like any other.
+        ("( call ( ( lambda x SW.concat ) a ) b )", "( call SW.concat b )"),
+        ("( ( lambda x ( call ( var x ) b ) ) SW.concat )", "( call SW.concat b )"),
         ("( ( lambda s ( ( var s ) en.a ) ) ( lambda y ( var y ) ) )", "en.a"),
         // Variables can be captured, as in SEMPRE.
         ("( ( lambda x ( lambda y ( var x ) ) ) ( var y ) )", "( lambda y ( var y ) )"),

@@ -5,7 +5,6 @@ use super::tokens::TokenKind;
 use crate::SyntaxError;
 use crate::lambda_dcs::MAX_NODES;
 use crate::lambda_dcs::form::{Atom, Children, FormNode, NodeId};
-use crate::lambda_dcs::function::{CLASS, SHORT_CLASS};
 
 impl FormReader<'_> {
     /// Reads `tree` as a form.
@@ -64,7 +63,7 @@ impl FormReader<'_> {
         let function = match self.form.tape[function_at].kind {
             // The common case: abbreviate the name without expanding it first.
             TokenKind::Word(atom) if atom != Atom::NULL => {
-                let id = self.function_name(atom);
+                let id = self.form.function_name(atom);
                 self.form.push(FormNode::Name { id, description: None })
             }
             _ => self.function_at(function_at)?,
@@ -76,11 +75,7 @@ impl FormReader<'_> {
     /// Reads a function that is not a plain word: a `( name … )`, or another form, which cannot be called.
     fn function_at(&mut self, tree: usize) -> Result<NodeId, SyntaxError> {
         let function = self.form_at(tree)?;
-        if let FormNode::Name { id, description } = self.form.node(function) {
-            let id = self.function_name(id);
-            return Ok(self.form.push(FormNode::Name { id, description }));
-        }
-        Ok(function)
+        Ok(self.form.as_function(function))
     }
 
     /// Reads `( function argument )`.
@@ -145,34 +140,6 @@ impl FormReader<'_> {
 
     /// Returns the identifier of a bare word. SEMPRE has a name for the null word.
     fn bare_name(&mut self, atom: Atom) -> Atom {
-        if atom == Atom::NULL { self.append("", "fb:en.null") } else { self.full_name(atom) }
-    }
-
-    /// Expands `SW.` at the start of a name to the class it abbreviates.
-    pub(super) fn full_name(&mut self, atom: Atom) -> Atom {
-        self.replace_prefix(atom, SHORT_CLASS, CLASS)
-    }
-
-    /// Abbreviates the class of a function, which is the canonical spelling.
-    fn function_name(&mut self, atom: Atom) -> Atom {
-        self.replace_prefix(atom, CLASS, SHORT_CLASS)
-    }
-
-    fn replace_prefix(&mut self, atom: Atom, old: &str, new: &str) -> Atom {
-        match self.form.atom(atom).and_then(|word| word.strip_prefix(old)) {
-            Some(rest) => {
-                let rest = rest.to_owned();
-                self.append(new, &rest)
-            }
-            None => atom,
-        }
-    }
-
-    /// Appends a word that the source does not contain.
-    fn append(&mut self, first: &str, second: &str) -> Atom {
-        let start = self.form.text.len() as u32;
-        self.form.text.push_str(first);
-        self.form.text.push_str(second);
-        Atom { start, len: self.form.text.len() as u32 - start }
+        if atom == Atom::NULL { self.form.append("", "fb:en.null") } else { self.form.full_name(atom) }
     }
 }

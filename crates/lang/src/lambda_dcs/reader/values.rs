@@ -37,7 +37,7 @@ impl FormReader<'_> {
                 let description =
                     self.sibling(id_at).map(|at| self.atom(at)).filter(|word| *word != Atom::NULL);
                 let id = self.atom(id_at);
-                FormNode::Name { id: self.full_name(id), description }
+                FormNode::Name { id: self.form.full_name(id), description }
             }
             "url" => FormNode::Url(self.atom(self.required_sibling(list, head, 1)?)),
             "list" => FormNode::List(self.values_after(head)?),
