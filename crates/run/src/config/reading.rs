@@ -115,9 +115,10 @@ impl Config {
         Ok(ReadConfig { config: config.found_from(path), renamed, ignored })
     }
 
-    /// Makes the folders of a database, a base and a sentence encoder, which are relative to the experiment's file, absolute.
+    /// Makes the folders of a database, a base and a sentence encoder absolute. They are relative to the experiment's file, or to the
+    /// current folder if there is none.
     fn found_from(mut self, path: Option<&Path>) -> Config {
-        let Some(place) = path.and_then(Path::parent) else { return self };
+        let place = path.and_then(Path::parent).unwrap_or(Path::new(""));
         if self.data.dataset == Dataset::Database {
             self.data.folder = found_in(place, &self.data.folder);
         }
@@ -140,12 +141,12 @@ impl Config {
     }
 }
 
-/// Returns a folder that is relative to a place, as an absolute path if it exists.
+/// Returns a folder that is relative to a place, as an absolute path. It need not exist.
 pub(super) fn found_in(place: &Path, folder: &Path) -> PathBuf {
     let folder = place.join(folder);
     // The parent of a file in the current folder is empty, which no system call takes for the current folder.
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-    fs::canonicalize(&folder).unwrap_or(folder)
+    fs::canonicalize(&folder).or_else(|_| std::path::absolute(&folder)).unwrap_or(folder)
 }
 
 /// Settings as a file and flags give them.
