@@ -20,8 +20,8 @@ const FEW_COMBINATIONS: f64 = 100_000.0;
 /// The bytes by which a query may exceed the limit of its memory.
 const EXCESS: usize = 64 << 20;
 /// The most bytes that a server gathers in memory in a second: of rows with long cells, and of others.
-const LONG_CELLS_A_SECOND: f64 = (4_u64 << 30) as f64;
-const ROWS_A_SECOND: f64 = (1_u64 << 30) as f64;
+const LONG_CELLS_A_SECOND: f64 = (8_u64 << 30) as f64;
+const ROWS_A_SECOND: f64 = (2_u64 << 30) as f64;
 /// How much smaller rows may be in a table than in memory: those with long cells, which are compressed, and others.
 const LONG_CELLS: f64 = 50.0;
 const SHORT_CELLS: f64 = 4.0;
@@ -104,7 +104,10 @@ impl PostgresRunner {
             (gathered.bytes > most).then(|| Duration::from_secs_f64(most / gathered.bytes_a_second))
         };
         let time = texts.into_iter().chain(rows).filter_map(fills).fold(time, Duration::min);
-        Allowance { time, memory: memory / query.steps.max(1) }
+        let size =
+            |table: &TableId| self.details(table).map(|details| (details.has_long_cells, details.bytes));
+        let is_long = |table| size(table).is_none_or(|(long, bytes)| long && bytes * LONG_CELLS > most);
+        Allowance { time, memory: memory / query.steps.max(1), sorts: query.tables.iter().any(is_long) }
     }
 
     /// Returns the most that the combinations of rows of tables could take in memory, with texts if there are `constants`.

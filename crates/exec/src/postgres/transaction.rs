@@ -30,12 +30,14 @@ pub(super) struct Allowance {
     pub(super) time: Duration,
     /// Bytes for each sort and each hash table. What needs more uses files of the server.
     pub(super) memory: usize,
+    /// Whether rows are sorted instead of hashed. A hash table of long cells takes several times what it is given.
+    pub(super) sorts: bool,
 }
 
 impl Allowance {
     /// For statements of this crate, which sort little.
     pub(super) fn of_time(time: Duration) -> Self {
-        Allowance { time, memory: 4 << 20 }
+        Allowance { time, memory: 4 << 20, sorts: false }
     }
 }
 
@@ -47,6 +49,10 @@ pub(super) fn beginning(allowance: Allowance, search_path: &str, version: u32) -
     let kilobytes = (allowance.memory >> 10).clamp(64, 1 << 20);
     // Earlier versions have no such setting, and hash tables as large as sorts.
     let hash_memory = if version >= 13 { "; SET LOCAL hash_mem_multiplier = 1" } else { "" };
+    let sorting = match allowance.sorts {
+        true => "; SET LOCAL enable_hashjoin = off; SET LOCAL enable_hashagg = off",
+        false => "",
+    };
     format!(
         "START TRANSACTION READ ONLY; SET LOCAL statement_timeout = {milliseconds}; SET LOCAL lock_timeout = {milliseconds}; \
          SET LOCAL idle_in_transaction_session_timeout = 60000; SET LOCAL search_path = {search_path}; \
@@ -54,7 +60,7 @@ pub(super) fn beginning(allowance: Allowance, search_path: &str, version: u32) -
          SET LOCAL intervalstyle = 'postgres'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
          SET LOCAL transform_null_equals = off; SET LOCAL jit = off; \
          SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL cursor_tuple_fraction = 1; \
-         SET LOCAL work_mem = {kilobytes}{hash_memory}"
+         SET LOCAL work_mem = {kilobytes}{hash_memory}{sorting}"
     )
 }
 
