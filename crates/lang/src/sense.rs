@@ -69,29 +69,34 @@ impl CompletionSearch<'_> {
             return false;
         }
         self.prefixes -= 1;
-        let grammar = self.grammar;
-        let allowed = grammar.allowed(expected);
-        let next = self.sense.next_action(grammar, &self.actions);
+        let allowed = self.grammar.allowed(expected);
+        let next = self.sense.next_action(self.grammar, &self.actions);
         // An item is a single action, so items come first.
-        let items = allowed.items.iter().map(|&item| Action::Item(item));
+        let mut items = allowed.items.iter().map(|&item| Action::Item(item));
+        if items.any(|item| self.complete_with(&*next, derivation, item)) {
+            return true;
+        }
         let mut rules: SmallVec<[(usize, RuleId); 32]> =
             allowed.rules.iter().map(|&rule| (self.shortest_with(rule), rule)).collect();
         rules.sort_by_key(|&(length, _)| length);
-        for action in items.chain(rules.iter().map(|&(_, rule)| Action::Rule(rule))) {
-            if !next.makes_sense(action) || !next.leads_to_the_end(action) {
-                continue;
-            }
-            let mut longer = derivation.clone();
-            if longer.advance(grammar, action).is_err() {
-                continue;
-            }
-            self.actions.push(action);
-            if self.complete(&longer) {
-                return true;
-            }
-            self.actions.pop();
+        rules.iter().any(|&(_, rule)| self.complete_with(&*next, derivation, Action::Rule(rule)))
+    }
+
+    /// Completes the actions and one more, or leaves them as they are and returns false.
+    fn complete_with(&mut self, next: &dyn NextAction, derivation: &Derivation, action: Action) -> bool {
+        if !next.makes_sense(action) || !next.leads_to_the_end(action) {
+            return false;
         }
-        false
+        let mut longer = derivation.clone();
+        if longer.advance(self.grammar, action).is_err() {
+            return false;
+        }
+        self.actions.push(action);
+        if !self.complete(&longer) {
+            self.actions.pop();
+            return false;
+        }
+        true
     }
 
     /// Returns the number of actions in the shortest program that begins with a rule.

@@ -8,6 +8,15 @@ use crate::sql::operator::ComparisonOperator;
 use crate::sql::rules::SqlRule;
 use smallvec::SmallVec;
 
+/// What no comparison connects yet where a condition is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unconnected {
+    /// The number of comparisons that are needed to connect all sources.
+    pub(super) sources: usize,
+    /// Whether no other condition follows.
+    pub(super) is_last: bool,
+}
+
 impl Next<'_> {
     /// Returns whether keys or labels can connect the sources of a `FROM` list, and whether one of them has what the query is
     /// for. Later rules decide this as well, but by then it takes long to find out that nothing is left.
@@ -39,30 +48,43 @@ impl Next<'_> {
         connected.len() == sources.len() && (may_be_count || left.column.is_none_or(has_wanted))
     }
 
-    /// Returns whether a comparison must connect the sources of `FROM`, because no other condition follows.
-    pub(super) fn must_join(&self, compare: Option<NodeId>) -> bool {
-        *self.cache.must_join.get_or_init(|| {
-            compare.is_some_and(|compare| self.query.unconnected_sources(self.query.place(compare)) == 1)
-        })
+    /// Returns whether the comparison that the value is a side of must connect the sources of `FROM`, because no other condition
+    /// follows.
+    pub(super) fn must_join(&self) -> bool {
+        matches!(self.unconnected_of_comparison(), Some(Unconnected { sources: 1, is_last: true }))
+    }
+
+    /// Returns what is unconnected where the comparison is that the value is a side of.
+    fn unconnected_of_comparison(&self) -> Option<Unconnected> {
+        let compare = self.slot.parent?;
+        *self
+            .cache
+            .unconnected_of_comparison
+            .get_or_init(|| self.query.unconnected(self.query.place(compare)))
+    }
+
+    /// Returns what is unconnected where the next action is.
+    pub(super) fn unconnected(&self) -> Option<Unconnected> {
+        *self.cache.unconnected.get_or_init(|| self.query.unconnected(self.place))
     }
 
     /// Returns whether an action connects sources that nothing connects yet, or whether none need to be connected.
     pub(super) fn connects_sources(&self, step: Step) -> bool {
-        let unconnected = |place| self.query.unconnected_sources_now(place);
-        match (step, self.parent().0, self.slot.parent) {
-            (Step::Rule(rule @ (SqlRule::And | SqlRule::Compare(..))), ..) => {
+        match (step, self.parent().0) {
+            (Step::Rule(rule @ (SqlRule::And | SqlRule::Compare(..))), _) => {
                 let is_equation = matches!(rule, SqlRule::Compare(ComparisonOperator::Equal, _));
-                match unconnected(self.place) {
-                    None | Some((0, _)) => true,
-                    Some((1, _)) | Some((_, false)) => is_equation,
-                    Some((_, true)) => rule == SqlRule::And,
+                match self.unconnected() {
+                    None | Some(Unconnected { sources: 0, .. }) => true,
+                    Some(Unconnected { sources: 1, .. } | Unconnected { is_last: false, .. }) => is_equation,
+                    Some(_) => rule == SqlRule::And,
                 }
             }
-            (Step::Rule(rule), ..) if rule.is_condition() => {
-                unconnected(self.place).is_none_or(|(count, _)| count == 0)
+            (Step::Rule(rule), _) if rule.is_condition() => {
+                self.unconnected().is_none_or(|unconnected| unconnected.sources == 0)
             }
-            (Step::Column(column), Some(SqlRule::Compare(ComparisonOperator::Equal, _)), Some(compare)) => {
-                let needs = unconnected(self.query.place(compare)).is_some_and(|(count, _)| count > 0);
+            (Step::Column(column), Some(SqlRule::Compare(ComparisonOperator::Equal, _))) => {
+                let needs =
+                    self.unconnected_of_comparison().is_some_and(|unconnected| unconnected.sources > 0);
                 let value = self.query.bound_column(&self.scopes, column, self.at);
                 let connects = |value| match self.slot.argument {
                     0 => self.is_joining_side(value),
@@ -79,7 +101,7 @@ impl Next<'_> {
         let source = value.source.filter(|source| source.list == 0);
         let (Some(source), Some(compare)) = (source, self.slot.parent) else { return false };
         let groups = self.connected(compare);
-        let others = self.scopes[0].sources.iter().enumerate();
+        let others = self.scopes[0].iter().enumerate();
         let mut others = others.filter(|(other, _)| groups.get(*other) != groups.get(source.source));
         others.any(|(_, other)| match (other, value.column) {
             (Source::Table(table), Some(column)) => self.facts().has_joinable_column(*table, column),
@@ -118,11 +140,13 @@ impl PartialQuery<'_> {
             {
                 continue;
             }
+            if self.lists_in_scope(self.place(node)).next() != Some(Some(from)) {
+                continue;
+            }
             let sides = [0, 1].map(|side| self.argument(node, side).map(|side| self.value(side)));
             let [Some(left), Some(right)] = sides else { continue };
-            let is_here = self.scopes(self.place(node)).first().is_some_and(|list| list.from == Some(from));
             let (Some(left), Some(right)) = (left.source, right.source) else { continue };
-            if is_here && left.list == 0 && right.list == 0 {
+            if left.list == 0 && right.list == 0 {
                 let (old, new) = (groups[left.source], groups[right.source]);
                 groups.iter_mut().filter(|group| **group == old).for_each(|group| *group = new);
             }
@@ -130,20 +154,13 @@ impl PartialQuery<'_> {
         groups
     }
 
-    /// Returns the number of comparisons that the condition at a place must at least have to connect all sources of its
-    /// `FROM` list; 0 if other conditions may still follow.
-    pub(super) fn unconnected_sources(&self, place: Place) -> usize {
-        self.unconnected_sources_now(place).filter(|(_, is_last)| *is_last).map_or(0, |(count, _)| count)
-    }
-
-    /// Returns the number of comparisons that are needed to connect all sources, and whether the condition at a place is the
-    /// last; none if it is no conjunct of `WHERE`.
-    pub(super) fn unconnected_sources_now(&self, place: Place) -> Option<(usize, bool)> {
+    /// Returns what is unconnected where a condition is; none if it is no conjunct of `WHERE`.
+    fn unconnected(&self, place: Place) -> Option<Unconnected> {
         let (_, is_last) = self.conjunct(place)?;
         let mut groups = self.connected_sources(place);
         groups.sort_unstable();
         groups.dedup();
-        Some((groups.len().saturating_sub(1), is_last))
+        Some(Unconnected { sources: groups.len().saturating_sub(1), is_last })
     }
 
     /// Returns the `WHERE` that a condition at a place is a conjunct of, and whether it is the last one.

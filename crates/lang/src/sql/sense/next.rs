@@ -2,6 +2,7 @@
 
 use super::context::{Clause, Context, QueryUse, Target};
 use super::facts::SenseFacts;
+use super::joins::Unconnected;
 use super::partial::{NodeId, PartialQuery, Place, Scopes, Source, Step};
 use super::values::{Value, ZERO};
 use crate::sql::environment::SqlEnvironment;
@@ -38,8 +39,8 @@ pub(super) struct Cache {
     pub(super) has_aggregate_output: OnceCell<bool>,
     pub(super) has_bare_output: OnceCell<bool>,
     pub(super) remaining_width: OnceCell<Option<usize>>,
-    unconnected: OnceCell<usize>,
-    pub(super) must_join: OnceCell<bool>,
+    pub(super) unconnected: OnceCell<Option<Unconnected>>,
+    pub(super) unconnected_of_comparison: OnceCell<Option<Unconnected>>,
     pub(super) connected: OnceCell<SmallVec<[usize; 4]>>,
     pub(super) repeatable: OnceCell<RepeatablePlaces>,
 }
@@ -110,7 +111,7 @@ impl<'a> Next<'a> {
 
     /// Returns whether the nearest list has a table more often than `again` times.
     fn has_occurrence(&self, table: TableId, again: u32) -> bool {
-        let sources = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
+        let sources = self.scopes.first().map(|list| list.as_slice()).unwrap_or_default();
         sources.iter().filter(|source| **source == Source::Table(table)).count() > again as usize
     }
 
@@ -130,7 +131,7 @@ impl<'a> Next<'a> {
             AndOutput => self.another_output_makes_sense(),
             All | AllOf => self.star_makes_sense(rule),
             AgainTable => {
-                let tables = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
+                let tables = self.scopes.first().map(|list| list.as_slice()).unwrap_or_default();
                 tables.iter().any(|source| {
                     matches!(source, Source::Table(table) if self.has_occurrence(*table, self.at.again + 1))
                 })
@@ -168,9 +169,7 @@ impl<'a> Next<'a> {
             QueryUse::Source | QueryUse::In(_) => !matches!(rule, Order | OrderOutputs | Compute),
             QueryUse::Exists => rule == Select,
             // One row is compared.
-            QueryUse::Compared(..) => {
-                matches!(rule, Select | Top | Limit) && !self.must_join(self.slot.parent)
-            }
+            QueryUse::Compared(..) => matches!(rule, Select | Top | Limit) && !self.must_join(),
             QueryUse::Value => {
                 let is_computed =
                     self.context.select.is_some_and(|select| self.query.rule(select) == Some(Compute));
@@ -182,7 +181,7 @@ impl<'a> Next<'a> {
     /// Returns whether some column of a class makes sense at an occurrence.
     fn some_column(&self, class: ColumnClass, at: Occurrence) -> bool {
         let schema = self.facts().schema();
-        let tables = self.scopes.iter().flat_map(|list| &list.sources).filter_map(|source| match source {
+        let tables = self.scopes.iter().flatten().filter_map(|source| match source {
             Source::Table(table) => Some(*table),
             Source::Query(_) => None,
         });
@@ -226,8 +225,8 @@ impl<'a> Next<'a> {
             return false;
         }
         let by_place = match self.parent() {
-            (Some(Compare(_, _)), 0) => !self.must_join(self.slot.parent) || self.is_joining_side(value),
-            (Some(Compare(..)), _) if self.must_join(self.slot.parent) => self.joins_with_left(value),
+            (Some(Compare(_, _)), 0) => !self.must_join() || self.is_joining_side(value),
+            (Some(Compare(..)), _) if self.must_join() => self.joins_with_left(value),
             (Some(Between(_)), 1..)
             | (Some(InList(_)), 1..)
             | (Some(AndElement | AndNumber | Pattern(_)), _) => false,
@@ -299,7 +298,7 @@ impl<'a> Next<'a> {
         }
         let by_place = match self.parent().0 {
             Some(Holds | IsNull | InQuery | AndElement | AndNumber | Pattern(_)) => false,
-            Some(Compare(..)) => !matches!(rule, Case | Truth) && !self.must_join(self.slot.parent),
+            Some(Compare(..)) => !matches!(rule, Case | Truth) && !self.must_join(),
             Some(Aggregate(aggregate)) if aggregate.adds() => ty != ColumnType::Text,
             Some(Arithmetic(_)) => {
                 (ty != ColumnType::Text || self.is_concatenation()) && !self.is_nested_twice()
@@ -312,12 +311,13 @@ impl<'a> Next<'a> {
 
     fn condition_makes_sense(&self, rule: SqlRule) -> bool {
         use SqlRule::*;
-        let by_joins =
-            match *self.cache.unconnected.get_or_init(|| self.query.unconnected_sources(self.place)) {
-                0 => true,
-                1 => matches!(rule, And | Compare(ComparisonOperator::Equal, _)),
-                _ => rule == And,
-            };
+        let by_joins = match self.unconnected() {
+            None | Some(Unconnected { sources: 0, .. } | Unconnected { is_last: false, .. }) => true,
+            Some(Unconnected { sources: 1, .. }) => {
+                matches!(rule, And | Compare(ComparisonOperator::Equal, _))
+            }
+            Some(_) => rule == And,
+        };
         let by_clause = match self.context.clause {
             Clause::Having => !matches!(rule, InQuery | IsNull | Like | Holds | Exists),
             _ => true,

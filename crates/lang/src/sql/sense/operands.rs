@@ -69,7 +69,7 @@ impl Next<'_> {
         match self.parent() {
             (Some(Compare(..) | Between(_) | AndElement | AndNumber), _) => {
                 let Some(target) = self.target() else { return false };
-                !self.must_join(self.slot.parent)
+                !self.must_join()
                     && self.constant_makes_sense(&target, item, literal)
                     && self.is_upper_bound(literal)
             }

@@ -34,7 +34,7 @@ impl Next<'_> {
     pub(super) fn star_makes_sense(&self, rule: SqlRule) -> bool {
         let Some(select) = self.context.select else { return false };
         let is_grouped = self.query.is_grouped(select);
-        let sources = self.scopes.first().map(|list| list.sources.as_slice()).unwrap_or_default();
+        let sources = self.scopes.first().map(|list| list.as_slice()).unwrap_or_default();
         let is_bare = !is_grouped && !self.has_aggregate_output(select);
         match rule {
             SqlRule::All => {

@@ -43,13 +43,8 @@ pub(super) enum Source {
     Query(NodeId),
 }
 
-/// A `FROM` list that an expression sees.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FromList {
-    /// The first action of the list; none without `FROM`.
-    pub(super) from: Option<NodeId>,
-    pub(super) sources: SmallVec<[Source; 4]>,
-}
+/// The sources of a `FROM` list; empty for a select without one.
+pub(super) type FromList = SmallVec<[Source; 4]>;
 
 /// The `FROM` lists that an expression sees, nearest first.
 pub(super) type Scopes = SmallVec<[FromList; 3]>;
@@ -193,7 +188,7 @@ impl<'a> PartialQuery<'a> {
     }
 
     /// Returns the sources of a `FROM` list, as far as it was written.
-    pub(super) fn sources(&self, from: NodeId) -> SmallVec<[Source; 4]> {
+    pub(super) fn sources(&self, from: NodeId) -> FromList {
         let mut sources = SmallVec::new();
         let mut rest = Some(from);
         while let Some(node) = rest {
@@ -219,42 +214,46 @@ impl<'a> PartialQuery<'a> {
         if self.rule(rows) == Some(SqlRule::Where) { self.argument(rows, 0) } else { Some(rows) }
     }
 
-    fn list(&self, from: Option<NodeId>) -> FromList {
-        FromList { from, sources: from.map(|from| self.sources(from)).unwrap_or_default() }
-    }
-
     /// Returns the `FROM` lists that an expression at a place sees.
     pub(super) fn scopes(&self, place: Place) -> Scopes {
-        let mut scopes = Scopes::new();
+        let sources = |from: Option<NodeId>| from.map(|from| self.sources(from)).unwrap_or_default();
+        self.lists_in_scope(place).map(sources).collect()
+    }
+
+    /// Returns the first actions of the `FROM` lists that an expression at a place sees, nearest first; none for a select without
+    /// `FROM`.
+    pub(super) fn lists_in_scope(&self, place: Place) -> impl Iterator<Item = Option<NodeId>> {
         let mut at = place;
-        while let Some(parent) = at.parent {
-            match (self.rule(parent), at.argument) {
-                (Some(SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving), 1..) => {
-                    scopes.push(self.list(self.first_source(parent)));
-                }
-                (Some(SqlRule::Compute), _) => scopes.push(FromList::default()),
-                (Some(SqlRule::Where), 1) => scopes.push(self.list(self.argument(parent, 0))),
-                (Some(SqlRule::LeftJoin), 2) => {
-                    // The whole list, which begins at its first join.
-                    let mut first = parent;
-                    while let Place { parent: Some(outer), argument: 1 } = self.nodes[first].place
-                        && matches!(self.rule(outer), Some(SqlRule::Join | SqlRule::LeftJoin))
-                    {
-                        first = outer;
+        std::iter::from_fn(move || {
+            while let Some(parent) = at.parent {
+                let argument = at.argument;
+                at = self.nodes[parent].place;
+                match (self.rule(parent), argument) {
+                    (Some(SqlRule::Select | SqlRule::Group | SqlRule::GroupHaving), 1..) => {
+                        return Some(self.first_source(parent));
                     }
-                    scopes.push(self.list(Some(first)));
-                    at = self.nodes[first].place;
-                    continue;
+                    (Some(SqlRule::Compute), _) => return Some(None),
+                    (Some(SqlRule::Where), 1) => return Some(self.argument(parent, 0)),
+                    (Some(SqlRule::LeftJoin), 2) => {
+                        // The whole list, which begins at its first join.
+                        let mut first = parent;
+                        while let Place { parent: Some(outer), argument: 1 } = self.nodes[first].place
+                            && matches!(self.rule(outer), Some(SqlRule::Join | SqlRule::LeftJoin))
+                        {
+                            first = outer;
+                        }
+                        at = self.nodes[first].place;
+                        return Some(Some(first));
+                    }
+                    (Some(SqlRule::Order | SqlRule::Top), 1) => {
+                        let select = self.argument(parent, 0);
+                        return Some(select.and_then(|select| self.first_source(select)));
+                    }
+                    _ => {}
                 }
-                (Some(SqlRule::Order | SqlRule::Top), 1) => {
-                    let select = self.argument(parent, 0);
-                    scopes.push(self.list(select.and_then(|select| self.first_source(select))));
-                }
-                _ => {}
             }
-            at = self.nodes[parent].place;
-        }
-        scopes
+            None
+        })
     }
 
     /// Returns the first select of a query.

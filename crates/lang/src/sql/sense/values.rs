@@ -105,14 +105,13 @@ impl PartialQuery<'_> {
         }
         let Step::Table(table) = self.step_of(node) else { return None };
         let scopes = self.scopes(self.place(output));
-        let mut same =
-            scopes.first()?.sources.iter().enumerate().filter(|(_, s)| **s == Source::Table(table));
+        let mut same = scopes.first()?.iter().enumerate().filter(|(_, s)| **s == Source::Table(table));
         same.nth(again).map(|(index, _)| index)
     }
 
     /// Returns the number of columns of a complete output.
     pub(super) fn width(&self, output: NodeId) -> usize {
-        let sources = |place| self.scopes(place).first().map(|list| list.sources.clone()).unwrap_or_default();
+        let sources = |place| self.scopes(place).first().cloned().unwrap_or_default();
         match self.rule(output) {
             Some(SqlRule::All) => {
                 sources(self.place(output)).iter().map(|source| self.source_width(*source)).sum()
@@ -153,7 +152,7 @@ impl PartialQuery<'_> {
     /// Returns an output of a query in `FROM` at an occurrence; none if it is out of scope.
     pub(super) fn bound_field(&self, scopes: &Scopes, index: usize, at: Occurrence) -> Option<Value> {
         let source = find(scopes, None, at)?;
-        let Source::Query(query) = scopes[source.list].sources[source.source] else { return None };
+        let Source::Query(query) = scopes[source.list][source.source] else { return None };
         let value = (*self.outputs(query).get(index)?)?;
         // An output of a query is a value like one in a column, however it was computed.
         let origin = if value.origin == Origin::Extreme { Origin::Column } else { value.origin };
@@ -247,9 +246,9 @@ fn find(scopes: &Scopes, table: Option<TableId>, at: Occurrence) -> Option<Sourc
         (Source::Query(_), None) => true,
         _ => false,
     };
-    let mut lists = scopes.iter().enumerate().filter(|(_, list)| list.sources.iter().any(is_same));
+    let mut lists = scopes.iter().enumerate().filter(|(_, list)| list.iter().any(is_same));
     let (list, sources) = lists.nth(at.outer as usize)?;
-    let mut same = sources.sources.iter().enumerate().filter(|(_, source)| is_same(source));
+    let mut same = sources.iter().enumerate().filter(|(_, source)| is_same(source));
     let (source, _) = same.nth(at.again as usize)?;
     Some(SourceIndex { list, source })
 }
