@@ -603,7 +603,8 @@ fn commands_that_cannot_work_are_errors() {
     }
 }
 
-/// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed.
+/// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed. Later, half a project
+/// did, and `xpr init` refused it.
 #[cfg(unix)]
 #[test]
 fn files_that_may_not_be_so_long_are_errors_and_leave_nothing() {
@@ -615,11 +616,69 @@ fn files_that_may_not_be_so_long_are_errors_and_leave_nothing() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("vocabulary.json: File too large"), "{message}");
-    let names =
-        fs::read_dir(folder.path().join("project/run")).unwrap().flatten().map(|entry| entry.file_name());
-    for name in names {
-        assert!(!name.to_string_lossy().starts_with('.'), "{}", name.display());
+    assert!(!folder.path().join("project").exists());
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--out", "project"]));
+}
+
+/// Issue 18: the project of an `xpr init` that was killed had to be removed by hand.
+#[test]
+fn a_killed_init_is_begun_again() {
+    let folder = folder();
+    let init = ["init", "--db", "music.db", "--out", "project"];
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_xpr"))
+        .current_dir(folder.path())
+        .args(init)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !folder.path().join("project/run").exists() {
+        assert!(killed.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    printed(&xpr(folder.path(), &init));
+    let names = fs::read_dir(folder.path().join("project")).unwrap().flatten();
+    let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["run", "train.tsv", "xpr-schema.json", "xpr.toml"]);
+    let again = xpr(folder.path(), &init);
+    assert_eq!(again.status.code(), Some(2), "what is finished is not overwritten");
+}
+
+/// Issue 18: commands waited for pipes that nobody writes to.
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_if_they_are_open_and_are_no_files_of_projects() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--out", "project"]));
+    let fifo = |name: &str| {
+        assert!(Command::new("mkfifo").arg(folder.path().join(name)).status().unwrap().success());
+    };
+    fifo("pipe.tsv");
+    fs::remove_file(folder.path().join("project/train.tsv")).unwrap();
+    fifo("project/train.tsv");
+    let named = "this is a named pipe";
+    let regular = "this is not a regular file";
+    for (arguments, expected) in [
+        (&["data", "check", "--db", "music.db", "--labeled", "pipe.tsv"][..], named),
+        (&["init", "--db", "music.db", "--out", "other", "--unlabeled", "pipe.tsv"], named),
+        (&["train", "pipe.tsv", "--out", "other"], named),
+        (&["serve", "project/run", "--token-file", "pipe.tsv"], named),
+        (&["train", "project/xpr.toml", "--out", "other"], regular),
+        (&["teach", "project/run", "how many albums are there", "SELECT count(*) FROM album"], regular),
+    ] {
+        let output = xpr(folder.path(), arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+    let script = format!(
+        "head -n 3 pairs.tsv | {} data check --db music.db --labeled /dev/stdin",
+        env!("CARGO_BIN_EXE_xpr")
+    );
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert!(printed(&output).contains("3 labeled questions"), "{output:?}");
 }
 
 /// Issue 18: an answer that cannot be written as CSV left an empty file.

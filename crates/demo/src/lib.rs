@@ -77,7 +77,7 @@ pub fn is_demo(folder: &Path) -> bool {
 /// If a file cannot be written, or if the folder has files in it and is not the demo's.
 pub fn write(folder: &Path) -> Result<bool, DemoError> {
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    if !is_empty && !is_demo(folder) {
+    if !is_empty && !is_demo(folder) && !xpr_data::is_unfinished(folder) {
         return Err(DemoError::NotTheDemo(folder.to_owned()));
     }
     let texts = [("film.sql", DATABASE), ("train.tsv", TRAIN), ("test.tsv", TEST)];

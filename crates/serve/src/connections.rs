@@ -5,6 +5,7 @@
 //! longest makes room for a new one. A connection whose request is being answered is not closed.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -118,25 +119,48 @@ impl Drop for Connection {
     }
 }
 
+/// Files that are no connections: databases, logs, the terminal.
+const OTHER_FILES: u64 = 200;
+
+/// Checks that the process can open some more files, before threads of tokio are started: they panic if they cannot.
+///
+/// # Errors
+/// If it cannot.
+pub fn require_open_files() -> io::Result<()> {
+    /// Each has two files.
+    const PIPES: usize = 16;
+    raise_file_limit(OTHER_FILES);
+    let pipes: io::Result<Vec<_>> = (0..PIPES).map(|_| io::pipe()).collect();
+    match pipes {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let message = format!("{error}; let the process open more, for example with `ulimit -n 1024`");
+            Err(io::Error::new(error.kind(), message))
+        }
+    }
+}
+
 /// Raises the number of files that the process can open to what it may, and returns how many connections that allows.
 pub(crate) fn most_connections(wanted: usize) -> usize {
-    /// Files that are no connections: databases, logs, the terminal.
-    const OTHERS: u64 = 200;
+    let files = raise_file_limit(wanted as u64 + OTHER_FILES);
+    usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(wanted).clamp(16, wanted.max(16))
+}
+
+/// Raises the number of files that the process can open to as many as are needed, if it may, and returns it.
+fn raise_file_limit(needed: u64) -> u64 {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-        let needed = wanted as u64 + OTHERS;
         let allowed = maximum.map_or(needed, |maximum| maximum.min(needed));
         if current.is_some_and(|current| current < allowed) {
             let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), maximum });
         }
-        let files = getrlimit(Resource::Nofile).current.unwrap_or(needed);
-        usize::try_from(files.saturating_sub(OTHERS)).unwrap_or(wanted).clamp(16, wanted.max(16))
+        getrlimit(Resource::Nofile).current.unwrap_or(needed)
     }
     #[cfg(not(unix))]
     {
-        wanted
+        needed
     }
 }
 

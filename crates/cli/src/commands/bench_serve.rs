@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: &BenchServeArguments, out: &mut dyn Write) -> Resul
     let log = if arguments.no_log { LogPlace::Nowhere } else { LogPlace::File(folder.path().join("log")) };
     let options = RunOptions { beam, min_confidence: Some(0.0), log, ..RunOptions::default() };
     let served = ServedRun::open("bench", &arguments.trained.run, options)?;
+    xpr_serve::require_open_files()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let listen = ServerOptions {
