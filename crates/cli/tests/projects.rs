@@ -497,13 +497,16 @@ fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {
     assert!(!read("run/card.md").contains("## Taught since"), "the parser before is kept as it was");
     assert!(read("run/parsers/1/card.md").contains("## Taught since"));
 
-    // A label that fails, or that the parser cannot write, changes nothing.
+    // A label that fails, or that the parser cannot write, changes nothing. Issue 18: one without a question made the file of labels
+    // unreadable.
     let before = (read("train.tsv"), read("feedback.jsonl"), read("run/parsers.json"));
-    for (sql, expected) in [
-        ("SELECT nothing FROM album", "unknown name: nothing"),
-        ("SELECT rank() OVER () FROM album", "not supported"),
+    for (question, sql, expected) in [
+        ("what is it", "SELECT nothing FROM album", "unknown name: nothing"),
+        ("what is it", "SELECT rank() OVER () FROM album", "not supported"),
+        (" ", "SELECT count(*) FROM album", "the question has no words"),
+        ("?!", "SELECT count(*) FROM album", "the question has no words"),
     ] {
-        let output = xpr(folder.path(), &["teach", "music/run", "what is it", sql]);
+        let output = xpr(folder.path(), &["teach", "music/run", question, sql]);
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
     }
@@ -600,6 +603,44 @@ fn commands_that_cannot_work_are_errors() {
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(message.contains(expected), "{message}");
         assert!(!folder.path().join("run").exists());
+    }
+}
+
+/// Issue 18: a variable of the environment had commands make any number of threads.
+#[test]
+fn the_environment_cannot_ask_for_thousands_of_threads() {
+    let folder = folder();
+    let output = Command::new(env!("CARGO_BIN_EXE_xpr"))
+        .current_dir(folder.path())
+        .args(["data", "check", "--db", "music.db", "--labeled", "pairs.tsv"])
+        .env("RAYON_NUM_THREADS", "99999999")
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("RAYON_NUM_THREADS asks for more than 1024 threads"), "{message}");
+}
+
+/// Issue 18: a report to `/dev/stdout` replaced the file to which the shell appends.
+#[cfg(unix)]
+#[test]
+fn what_is_written_to_standard_output_is_appended_where_the_shell_appends() {
+    let folder = folder();
+    fs::write(folder.path().join("test.tsv"), "how many artists are there\tSELECT count(*) FROM artist\n")
+        .unwrap();
+    let init =
+        ["init", "--db", "music.db", "--labeled", "pairs.tsv", "--test", "test.tsv", "--out", "project"];
+    printed(&xpr(folder.path(), &init));
+    let script = format!(
+        "xpr() {{ {} \"$@\"; }}; xpr train project/xpr.toml --set train.steps=1 --set eval.confidence_folds=0 --out run >reports && \
+         xpr report run --csv /dev/stdout >>reports",
+        env!("CARGO_BIN_EXE_xpr")
+    );
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let reports = fs::read_to_string(folder.path().join("reports")).unwrap();
+    for part in ["correct answers", "run,about,labels", "Accuracy"] {
+        assert!(reports.contains(part), "{part}: {reports}");
     }
 }
 
