@@ -392,6 +392,29 @@ fn a_server_that_may_open_too_few_files_says_so() {
     }
 }
 
+/// Issue 18: commands that cannot start threads panicked.
+#[cfg(unix)]
+#[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    let project = Project::new();
+    for arguments in [
+        &["ask", "stage/run", "how many singers are there"][..],
+        &["eval", "stage/run"],
+        &["init", "--db", "stage.db", "--out", "other"],
+        &["serve", "stage/run", "--listen", "127.0.0.1:0", "--no-log"],
+        &["mcp", "stage/run"],
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_xpr"));
+        // No machine has so much memory for the stack of a thread.
+        let command =
+            command.current_dir(project.folder.path()).env("RUST_MIN_STACK", (1u64 << 46).to_string());
+        let output = command.args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: starting threads: "), "{arguments:?}: {said}");
+    }
+}
+
 /// Issue 18: clients that listen for events could have all connections.
 #[test]
 fn those_who_listen_leave_connections_for_those_who_ask() {

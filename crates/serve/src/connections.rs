@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -122,22 +123,34 @@ impl Drop for Connection {
 /// Files that are no connections: databases, logs, the terminal.
 const OTHER_FILES: u64 = 200;
 
-/// Checks that the process can open some more files, before threads of tokio are started: they panic if they cannot.
+/// Checks that the process can open some more files and start some more threads. Otherwise, starting a server would panic in tokio.
 ///
 /// # Errors
 /// If it cannot.
-pub fn require_open_files() -> io::Result<()> {
+pub fn require_resources() -> io::Result<()> {
     /// Each has two files.
     const PIPES: usize = 16;
+    const THREADS: usize = 8;
     raise_file_limit(OTHER_FILES);
     let pipes: io::Result<Vec<_>> = (0..PIPES).map(|_| io::pipe()).collect();
-    match pipes {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let message = format!("{error}; let the process open more, for example with `ulimit -n 1024`");
-            Err(io::Error::new(error.kind(), message))
-        }
+    let advised = |error: io::Error, advice: &str| io::Error::new(error.kind(), format!("{error}; {advice}"));
+    drop(
+        pipes.map_err(|error| {
+            advised(error, "let the process open more, for example with `ulimit -n 1024`")
+        })?,
+    );
+    let mut threads = Vec::new();
+    let started = (0..THREADS).try_for_each(|_| {
+        threads.push(thread::Builder::new().spawn(thread::park)?);
+        Ok(())
+    });
+    for thread in threads {
+        thread.thread().unpark();
+        let _ = thread.join();
     }
+    started.map_err(|error| {
+        advised(error, "let the process start more threads, for example with a larger `ulimit -u`")
+    })
 }
 
 /// Raises the number of files that the process can open to what it may, and returns how many connections that allows.

@@ -36,7 +36,7 @@ pub use answer::{
     AnswerView, AskRequest, AskResponse, DeclinedView, FeedbackRequest, FeedbackResponse, RunRequest,
     RunResponse,
 };
-pub use connections::require_open_files;
+pub use connections::require_resources;
 pub use problem::Problem;
 pub use schema::{ColumnView, SchemaView, TableView};
 pub use served_run::{LogPlace, OpenError, RunOptions, ServedRun};

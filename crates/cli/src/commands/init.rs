@@ -3,6 +3,7 @@
 use super::checked_data::CheckedData;
 use super::loading_bar::LoadingBar;
 use super::training_progress::TrainingProgress;
+use super::use_threads;
 use crate::arguments::InitArguments;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
@@ -33,6 +34,7 @@ const CHECK_TIME: Duration = Duration::from_secs(5);
 const MAX_LISTED: usize = 20;
 
 pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> {
+    use_threads(0)?;
     let data = CheckedData::read(&arguments.files, arguments.labeled.as_deref(), CHECK_TIME)?;
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
