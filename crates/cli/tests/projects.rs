@@ -180,6 +180,32 @@ fn a_run_gives_the_same_answers_after_its_files_grew_and_its_project_moved() {
     assert_eq!(printed(&eval.output().unwrap()), trained);
 }
 
+/// Issue 18: after cells were changed, a run went on with fewer labels than it began with.
+#[test]
+fn a_run_does_not_go_on_with_other_labels_because_cells_changed() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "pairs.tsv", "--out", "project"]));
+    let train =
+        ["train", "project/xpr.toml", "--set", "data.held_out=0", "--set", "train.steps=2", "--out", "run"];
+    let train = [&train[..], &["--set", "eval.confidence_folds=0"]].concat();
+    printed(&xpr(folder.path(), &train));
+    let change = |sql: &str| {
+        rusqlite::Connection::open(folder.path().join("music.db")).unwrap().execute_batch(sql).unwrap();
+    };
+    let resume = || xpr(folder.path(), &["train", "--out", "run", "--resume"]);
+    change("INSERT INTO artist VALUES (3, 'Chet Baker', 1929)");
+    printed(&resume());
+    change("UPDATE artist SET name = 'Nina S.' WHERE id = 1");
+    let output = resume();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(
+        message
+            .contains("trained on other data: the cells, and with them the labels that can be learned from"),
+        "{message}"
+    );
+}
+
 #[test]
 fn data_check_counts_and_explains_failures() {
     let folder = folder();
