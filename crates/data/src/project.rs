@@ -10,7 +10,7 @@
 //! file says which files are new, and the next process writes over them.
 
 use crate::feedback::is_at;
-use crate::{DataError, text_file, write_output_with};
+use crate::{DataError, remove_temporary_files, text_file, write_output_with};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
@@ -232,6 +232,7 @@ impl Project {
         fs::create_dir_all(&self.folder).map_err(failed(&self.folder))?;
         let path = self.folder.join(UNFINISHED);
         let mark = writing.mark.insert(self.locked_mark()?);
+        remove_temporary_files(&self.folder, self.names());
         // Another process may have written since.
         let left_behind = self.left_behind(overwrites)?;
         let made: Vec<&str> =
@@ -250,10 +251,13 @@ impl Project {
     /// # Errors
     /// If there is something else that may not be overwritten; the error names it.
     fn left_behind(&self, overwrites: bool) -> Result<Vec<&str>, DataError> {
+        let path = self.folder.join(UNFINISHED);
         let mark = match is_unfinished(&self.folder) {
-            true => text_file::read(&self.folder.join(UNFINISHED))?,
-            false => String::new(),
+            true => text_file::read_bytes(&path).map_err(failed(&path))?,
+            false => vec![],
         };
+        // A line that is no name means nothing.
+        let mark = String::from_utf8_lossy(&mark);
         let (left_behind, others): (Vec<&str>, Vec<&str>) = self
             .names()
             .filter(|name| self.has(name))
@@ -287,7 +291,8 @@ impl Project {
     fn locked_mark(&self) -> Result<File, DataError> {
         let path = self.folder.join(UNFINISHED);
         if self.has(UNFINISHED) && !is_unfinished(&self.folder) {
-            return Err(failed(&path)(io::Error::new(ErrorKind::InvalidInput, text_file::NOT_REGULAR)));
+            let error = io::Error::new(ErrorKind::InvalidInput, "this is not a regular file; remove it");
+            return Err(failed(&path)(error));
         }
         let mark =
             File::options().create(true).truncate(false).write(true).open(&path).map_err(failed(&path))?;
@@ -462,7 +467,8 @@ mod tests {
         fs::remove_file(folder.path().join(UNFINISHED)).unwrap();
         let error = project.begin(true).unwrap_err().to_string();
         assert!(error.contains("there is a run in it already; remove it"), "{error}");
-        fs::write(folder.path().join(UNFINISHED), mark).unwrap();
+        fs::write(folder.path().join(UNFINISHED), [b"\xff\n", mark.as_slice()].concat()).unwrap();
+        fs::write(folder.path().join(".train.tsv.abcdef"), "half of i").unwrap();
 
         let error = project.begin(false).unwrap_err().to_string();
         assert!(error.contains("there is a test.tsv in it already"), "{error}");
