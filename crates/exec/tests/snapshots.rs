@@ -282,7 +282,7 @@ fn what_is_beside_a_database_and_no_file_is_refused_at_once() {
             let _ = std::fs::remove_file(&beside);
             for make in ["mkfifo", "mkdir"] {
                 assert!(Command::new(make).arg(&beside).status().unwrap().success());
-                let error = SqliteDatabase::open(&database.path()).err().unwrap();
+                let error = SqliteDatabase::open(database.path()).err().unwrap();
                 assert!(matches!(&error, DatabaseError::NotASidecar { path } if *path == beside), "{error}");
                 assert!(Command::new("rm").arg("-r").arg(&beside).status().unwrap().success());
             }
