@@ -725,6 +725,11 @@ fn pipes_are_read_if_they_are_open_and_are_no_files_of_projects() {
     fifo("pipe.tsv");
     fs::remove_file(folder.path().join("project/train.tsv")).unwrap();
     fifo("project/train.tsv");
+    fs::create_dir(folder.path().join("demo")).unwrap();
+    fifo("demo/xpr.toml");
+    fs::create_dir(folder.path().join("model")).unwrap();
+    fifo("model/config.json");
+    let server = "postgres://ann@localhost:1/music?sslmode=verify-full&sslrootcert=pipe.tsv";
     let named = "this is a named pipe";
     let regular = "this is not a regular file";
     for (arguments, expected) in [
@@ -732,6 +737,9 @@ fn pipes_are_read_if_they_are_open_and_are_no_files_of_projects() {
         (&["init", "--db", "music.db", "--out", "other", "--unlabeled", "pipe.tsv"], named),
         (&["train", "pipe.tsv", "--out", "other"], named),
         (&["serve", "project/run", "--token-file", "pipe.tsv"], named),
+        (&["demo", "--out", "demo"], "name another folder"),
+        (&["vectors", "--model", "model", "--words", "pairs.tsv", "--out", "vectors.txt"], regular),
+        (&["data", "check", "--db", server, "--labeled", "pairs.tsv"], regular),
         (&["train", "project/xpr.toml", "--out", "other"], regular),
         (&["teach", "project/run", "how many albums are there", "SELECT count(*) FROM album"], regular),
     ] {
