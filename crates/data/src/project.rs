@@ -323,7 +323,7 @@ impl Project {
 }
 
 /// A project whose files are being written. When it is dropped and was not finished, what is new is removed: files, and folders that are then
-/// empty. If the process is killed, the file [`UNFINISHED`] says what is new.
+/// empty. If the process is killed, a file in the folder says what is new.
 #[derive(Debug)]
 pub struct UnfinishedProject<'p> {
     project: &'p Project,
