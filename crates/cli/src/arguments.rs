@@ -1247,16 +1247,30 @@ fn parse_part(text: &str) -> Result<SweepPart, String> {
     }
 }
 
-/// Reads a number of threads. Thousands of them would do nothing but wait for each other.
+/// The most threads. Thousands of them would do nothing but wait for each other.
+const MOST_THREADS: usize = 1024;
+
+/// Reads a number of threads.
 fn parse_threads(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1024;
     match text.parse() {
-        Ok(threads) if threads <= MOST => Ok(threads),
-        _ => Err(format!("expected 0 to {MOST}")),
+        Ok(threads) if threads <= MOST_THREADS => Ok(threads),
+        _ => Err(format!("expected 0 to {MOST_THREADS}")),
     }
 }
 
-/// Reads a share from 0 to 1.
+/// Checks the variables of the environment that rayon reads where no number of threads is given.
+pub(crate) fn check_thread_variables() -> anyhow::Result<()> {
+    for name in ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"] {
+        let threads = std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+        if threads.is_some_and(|threads| threads > MOST_THREADS) {
+            anyhow::bail!(
+                "the variable {name} asks for more than {MOST_THREADS} threads; set a smaller number, or unset it"
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Reads an address to listen on.
 fn parse_address(text: &str) -> Result<std::net::SocketAddr, String> {
     let numeric = match text.strip_prefix("localhost:") {

@@ -40,8 +40,10 @@ fn main() -> ExitCode {
     xpr_exec::sqlite::on_unresponsive(end_for_database);
     // Not locked: `xpr mcp` writes from another thread.
     let mut out = Printer::new(BufWriter::with_capacity(1 << 16, io::stdout()));
-    let result =
-        stop::not_on_long_files().and_then(|()| run(arguments, &mut out)).and_then(|()| Ok(out.flush()?));
+    let result = stop::not_on_long_files()
+        .and_then(|()| arguments::check_thread_variables())
+        .and_then(|()| run(arguments, &mut out))
+        .and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // The output says what was not found.

@@ -84,7 +84,7 @@ fn a_database_alone_is_asked_evaluated_and_taught() {
 
     // The first parser is not replaced by accident.
     let again = errors(&xpr(folder, &["init", "--db", "stage.db", "--force"]));
-    assert!(again.contains("stage/run exists; remove it"), "{again}");
+    assert!(again.contains("stage: there is a run in it already; remove it"), "{again}");
 }
 
 #[test]

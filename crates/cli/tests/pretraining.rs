@@ -282,7 +282,10 @@ fn a_project_without_labels_answers_at_once() {
     assert_eq!(evaluated["examples"], 8, "{evaluated}");
 
     // The parser in the folder is kept, and labels are not needed but welcome.
-    assert!(fail(&mut init(&["--out", "boats", "--force"])).contains("boats/run exists; remove it"));
+    assert!(
+        fail(&mut init(&["--out", "boats", "--force"]))
+            .contains("boats: there is a run in it already; remove it")
+    );
     succeed(&mut init(&["--out", "labeled", "--labeled", "other/boats/pairs.tsv"]));
     let train = ["train", "labeled/xpr.toml", "--set", "train.steps=20", "--out", "labeled/run"];
     succeed(&mut databases.command(&train));

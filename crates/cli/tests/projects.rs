@@ -180,6 +180,32 @@ fn a_run_gives_the_same_answers_after_its_files_grew_and_its_project_moved() {
     assert_eq!(printed(&eval.output().unwrap()), trained);
 }
 
+/// Issue 18: after cells were changed, a run went on with fewer labels than it began with.
+#[test]
+fn a_run_does_not_go_on_with_other_labels_because_cells_changed() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "pairs.tsv", "--out", "project"]));
+    let train =
+        ["train", "project/xpr.toml", "--set", "data.held_out=0", "--set", "train.steps=2", "--out", "run"];
+    let train = [&train[..], &["--set", "eval.confidence_folds=0"]].concat();
+    printed(&xpr(folder.path(), &train));
+    let change = |sql: &str| {
+        rusqlite::Connection::open(folder.path().join("music.db")).unwrap().execute_batch(sql).unwrap();
+    };
+    let resume = || xpr(folder.path(), &["train", "--out", "run", "--resume"]);
+    change("INSERT INTO artist VALUES (3, 'Chet Baker', 1929)");
+    printed(&resume());
+    change("UPDATE artist SET name = 'Nina S.' WHERE id = 1");
+    let output = resume();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(
+        message
+            .contains("trained on other data: the cells, and with them the labels that can be learned from"),
+        "{message}"
+    );
+}
+
 #[test]
 fn data_check_counts_and_explains_failures() {
     let folder = folder();
@@ -497,13 +523,16 @@ fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {
     assert!(!read("run/card.md").contains("## Taught since"), "the parser before is kept as it was");
     assert!(read("run/parsers/1/card.md").contains("## Taught since"));
 
-    // A label that fails, or that the parser cannot write, changes nothing.
+    // A label that fails, or that the parser cannot write, changes nothing. Issue 18: one without a question made the file of labels
+    // unreadable.
     let before = (read("train.tsv"), read("feedback.jsonl"), read("run/parsers.json"));
-    for (sql, expected) in [
-        ("SELECT nothing FROM album", "unknown name: nothing"),
-        ("SELECT rank() OVER () FROM album", "not supported"),
+    for (question, sql, expected) in [
+        ("what is it", "SELECT nothing FROM album", "unknown name: nothing"),
+        ("what is it", "SELECT rank() OVER () FROM album", "not supported"),
+        (" ", "SELECT count(*) FROM album", "the question has no words"),
+        ("?!", "SELECT count(*) FROM album", "the question has no words"),
     ] {
-        let output = xpr(folder.path(), &["teach", "music/run", "what is it", sql]);
+        let output = xpr(folder.path(), &["teach", "music/run", question, sql]);
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
     }
@@ -603,7 +632,46 @@ fn commands_that_cannot_work_are_errors() {
     }
 }
 
-/// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed.
+/// Issue 18: a variable of the environment had commands make any number of threads.
+#[test]
+fn the_environment_cannot_ask_for_thousands_of_threads() {
+    let folder = folder();
+    let output = Command::new(env!("CARGO_BIN_EXE_xpr"))
+        .current_dir(folder.path())
+        .args(["data", "check", "--db", "music.db", "--labeled", "pairs.tsv"])
+        .env("RAYON_NUM_THREADS", "99999999")
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("RAYON_NUM_THREADS asks for more than 1024 threads"), "{message}");
+}
+
+/// Issue 18: a report to `/dev/stdout` replaced the file to which the shell appends.
+#[cfg(unix)]
+#[test]
+fn what_is_written_to_standard_output_is_appended_where_the_shell_appends() {
+    let folder = folder();
+    fs::write(folder.path().join("test.tsv"), "how many artists are there\tSELECT count(*) FROM artist\n")
+        .unwrap();
+    let init =
+        ["init", "--db", "music.db", "--labeled", "pairs.tsv", "--test", "test.tsv", "--out", "project"];
+    printed(&xpr(folder.path(), &init));
+    let script = format!(
+        "xpr() {{ {} \"$@\"; }}; xpr train project/xpr.toml --set train.steps=1 --set eval.confidence_folds=0 --out run >reports && \
+         xpr report run --csv /dev/stdout >>reports",
+        env!("CARGO_BIN_EXE_xpr")
+    );
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let reports = fs::read_to_string(folder.path().join("reports")).unwrap();
+    for part in ["correct answers", "run,about,labels", "Accuracy"] {
+        assert!(reports.contains(part), "{part}: {reports}");
+    }
+}
+
+/// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed. Later, half a project
+/// did, and `xpr init` refused it.
 #[cfg(unix)]
 #[test]
 fn files_that_may_not_be_so_long_are_errors_and_leave_nothing() {
@@ -615,11 +683,77 @@ fn files_that_may_not_be_so_long_are_errors_and_leave_nothing() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("vocabulary.json: File too large"), "{message}");
-    let names =
-        fs::read_dir(folder.path().join("project/run")).unwrap().flatten().map(|entry| entry.file_name());
-    for name in names {
-        assert!(!name.to_string_lossy().starts_with('.'), "{}", name.display());
+    assert!(!folder.path().join("project").exists());
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--out", "project"]));
+}
+
+/// Issue 18: the project of an `xpr init` that was killed had to be removed by hand.
+#[test]
+fn a_killed_init_is_begun_again() {
+    let folder = folder();
+    let init = ["init", "--db", "music.db", "--out", "project"];
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_xpr"))
+        .current_dir(folder.path())
+        .args(init)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !folder.path().join("project/run").exists() {
+        assert!(killed.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    printed(&xpr(folder.path(), &init));
+    let names = fs::read_dir(folder.path().join("project")).unwrap().flatten();
+    let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["run", "train.tsv", "xpr-schema.json", "xpr.toml"]);
+    let again = xpr(folder.path(), &init);
+    assert_eq!(again.status.code(), Some(2), "what is finished is not overwritten");
+}
+
+/// Issue 18: commands waited for pipes that nobody writes to.
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_if_they_are_open_and_are_no_files_of_projects() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--out", "project"]));
+    let fifo = |name: &str| {
+        assert!(Command::new("mkfifo").arg(folder.path().join(name)).status().unwrap().success());
+    };
+    fifo("pipe.tsv");
+    fs::remove_file(folder.path().join("project/train.tsv")).unwrap();
+    fifo("project/train.tsv");
+    fs::create_dir(folder.path().join("demo")).unwrap();
+    fifo("demo/xpr.toml");
+    fs::create_dir(folder.path().join("model")).unwrap();
+    fifo("model/config.json");
+    let server = "postgres://ann@localhost:1/music?sslmode=verify-full&sslrootcert=pipe.tsv";
+    let named = "this is a named pipe";
+    let regular = "this is not a regular file";
+    for (arguments, expected) in [
+        (&["data", "check", "--db", "music.db", "--labeled", "pipe.tsv"][..], named),
+        (&["init", "--db", "music.db", "--out", "other", "--unlabeled", "pipe.tsv"], named),
+        (&["train", "pipe.tsv", "--out", "other"], named),
+        (&["serve", "project/run", "--token-file", "pipe.tsv"], named),
+        (&["demo", "--out", "demo"], "name another folder"),
+        (&["vectors", "--model", "model", "--words", "pairs.tsv", "--out", "vectors.txt"], regular),
+        (&["data", "check", "--db", server, "--labeled", "pairs.tsv"], regular),
+        (&["train", "project/xpr.toml", "--out", "other"], regular),
+        (&["teach", "project/run", "how many albums are there", "SELECT count(*) FROM album"], regular),
+    ] {
+        let output = xpr(folder.path(), arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+    let script = format!(
+        "head -n 3 pairs.tsv | {} data check --db music.db --labeled /dev/stdin",
+        env!("CARGO_BIN_EXE_xpr")
+    );
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert!(printed(&output).contains("3 labeled questions"), "{output:?}");
 }
 
 /// Issue 18: an answer that cannot be written as CSV left an empty file.

@@ -372,6 +372,68 @@ fn a_server_whose_log_cannot_be_written_is_not_ready() {
     assert_eq!(server.post("/v1/ask", &question).status, 200);
 }
 
+/// Issue 18: a server that may open few files panicked.
+#[cfg(unix)]
+#[test]
+fn a_server_that_may_open_too_few_files_says_so() {
+    let project = Project::new();
+    for files in 6..=20 {
+        for command in ["serve stage/run --listen 127.0.0.1:0 --no-log", "mcp stage/run"] {
+            let script = format!("ulimit -n {files}; exec {} {command}", env!("CARGO_BIN_EXE_xpr"));
+            let mut shell = std::process::Command::new("sh");
+            let output = shell.current_dir(project.folder.path()).args(["-c", &script]).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(2), "{files}: {said}");
+            assert!(
+                said.contains("let the process open more, for example with `ulimit -n"),
+                "{files}: {said}"
+            );
+        }
+    }
+}
+
+/// Issue 18: commands that cannot start threads panicked.
+#[cfg(unix)]
+#[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    let project = Project::new();
+    for arguments in [
+        &["ask", "stage/run", "how many singers are there"][..],
+        &["eval", "stage/run"],
+        &["init", "--db", "stage.db", "--out", "other"],
+        &["serve", "stage/run", "--listen", "127.0.0.1:0", "--no-log"],
+        &["mcp", "stage/run"],
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_xpr"));
+        // No machine has so much memory for the stack of a thread.
+        let command =
+            command.current_dir(project.folder.path()).env("RUST_MIN_STACK", (1u64 << 46).to_string());
+        let output = command.args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: starting threads: "), "{arguments:?}: {said}");
+    }
+}
+
+/// Issue 18: clients that listen for events could have all connections.
+#[test]
+fn those_who_listen_leave_connections_for_those_who_ask() {
+    let project = Project::new();
+    let server = project.serve(&["--no-log", "--connections", "16"]);
+    let listen = |_| {
+        let mut stream = server.connect();
+        stream.write_all(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (stream, status)
+    };
+    let listeners: Vec<_> = (0..14).map(listen).collect();
+    let places = listeners.iter().filter(|(_, status)| status == b"HTTP/1.1 200").count();
+    assert_eq!(places, 4, "half of the places, which are half of the connections");
+    assert!(listeners[places..].iter().all(|(_, status)| status == b"HTTP/1.1 429"));
+    assert_eq!(server.get("/v1/health/ready").status, 200);
+}
+
 /// Issue 19: what an operator gets wrong, and what to do about it.
 #[test]
 fn an_address_or_a_token_that_cannot_be_used_says_what_to_do() {

@@ -89,7 +89,7 @@ pub fn remove_temporary_files<'n>(folder: &Path, names: impl IntoIterator<Item =
 
 /// Writes a file that belongs to a user. A regular file is written whole or not at all, as by [`write_file`], and keeps its
 /// permissions; one that is read-only stays as it is. A link is not replaced: what it points to is written. A pipe or a device
-/// is written to.
+/// is written to, and so are `/dev/stdout` and `/dev/stderr`, whatever they lead to.
 ///
 /// # Errors
 /// If that fails.
@@ -102,6 +102,9 @@ pub fn write_output(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// If that or `write` fails.
 pub fn write_output_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    if let Some(mut stream) = standard_stream(path)? {
+        return write(&mut stream);
+    }
     let earlier = match fs::metadata(path) {
         Ok(found) if found.is_file() => found,
         Err(_) if fs::symlink_metadata(path).is_err() => return write_file_with(path, write),
@@ -121,6 +124,30 @@ pub fn write_output_with(path: &Path, write: impl FnOnce(&mut File) -> io::Resul
     write(temporary.as_file_mut())?;
     keep_permissions(temporary.as_file(), &earlier)?;
     move_to(temporary, &path)
+}
+
+/// Returns standard output or the standard error stream, if that is what a path means. What they are redirected to may have other content,
+/// and the shell decides where more of it goes.
+fn standard_stream(path: &Path) -> io::Result<Option<File>> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let stream = match path.to_str() {
+            Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
+                io::stdout().as_fd().try_clone_to_owned()?
+            }
+            Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => {
+                io::stderr().as_fd().try_clone_to_owned()?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(File::from(stream)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(None)
+    }
 }
 
 /// Writes to what is there, or to a new file if it is a link to nothing.

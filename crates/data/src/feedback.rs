@@ -4,7 +4,8 @@
 //! `xpr improve` decides what to learn from it.
 
 use crate::labeled::{self, LabeledQuestion};
-use crate::{DataError, LineError, text_file, write_output};
+use crate::text_file::{self, NOT_REGULAR};
+use crate::{DataError, LineError, write_output};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -90,7 +91,7 @@ fn lock_for_change(path: &Path) -> io::Result<File> {
     loop {
         // A pipe would wait for a process at its other end.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file"));
+            return Err(io::Error::new(ErrorKind::InvalidInput, NOT_REGULAR));
         }
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
         file.lock()?;
@@ -102,7 +103,7 @@ fn lock_for_change(path: &Path) -> io::Result<File> {
 }
 
 /// Returns whether a file is the one that has this name.
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -246,7 +247,7 @@ mod tests {
             }
             let label = add_label(&at("train.tsv"), "who", "SELECT 1").map(|_| ());
             for added in [label, add()] {
-                assert!(added.unwrap_err().to_string().ends_with("this is not a regular file"));
+                assert!(added.unwrap_err().to_string().ends_with(NOT_REGULAR));
             }
         }
     }

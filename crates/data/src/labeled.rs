@@ -142,7 +142,7 @@ pub fn read_for_database(path: &Path, database: &str) -> Result<Vec<LabeledQuest
 /// Line ends and tabs become spaces, which makes no difference outside of quotes.
 ///
 /// # Errors
-/// If a program has a line end or tab within quotes, or nothing but comments, or if the first question and its program would be read as names
+/// If a question is empty, if a program has a line end or tab within quotes, or nothing but comments, or if the first question and its program would be read as names
 /// of columns. The line of the error is that of the question.
 pub fn to_tsv(questions: &[LabeledQuestion]) -> Result<String, LineError> {
     let single_spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -154,7 +154,11 @@ pub fn to_tsv(questions: &[LabeledQuestion]) -> Result<String, LineError> {
         if program.is_empty() {
             return Err(failed("the program has nothing but comments"));
         }
-        let mut fields = vec![single_spaced(&question.utterance), program];
+        let utterance = single_spaced(&question.utterance);
+        if utterance.is_empty() {
+            return Err(failed("the question is empty; leave it out"));
+        }
+        let mut fields = vec![utterance, program];
         fields.extend(question.answer.as_deref().map(single_spaced));
         if tsv.is_empty() && records::is_header(&fields.iter().map(String::as_str).collect::<Vec<_>>()) {
             return Err(failed(
@@ -373,6 +377,8 @@ mod tests {
         assert_eq!(read_text(&tsv, FileFormat::Tabs).unwrap().len(), 2);
         let tsv = to_tsv(&[pair("a", "-- first\n\tSELECT 1", None)]).unwrap();
         assert_eq!(tsv, "a\tSELECT 1\n", "a program does not begin with a blank");
+        let error = to_tsv(&[pair(" \t", "SELECT 1", None)]).unwrap_err().to_string();
+        assert!(error.ends_with("the question is empty; leave it out"), "{error}");
         let error = to_tsv(&[pair("a", "-- first\n", None)]).unwrap_err().to_string();
         assert_eq!(error, "line 7: the program has nothing but comments");
         let error = to_tsv(&[pair("Question", "sql", None)]).unwrap_err().to_string();

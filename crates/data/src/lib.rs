@@ -43,7 +43,9 @@ pub use labeled::{LabeledQuestion, Split};
 pub use lexicon::{LexiconEntry, read_lexicon};
 pub use overnight::{Example, Overnight, OvernightPart, read_examples};
 pub use packed_vectors::PackedVectorsError;
-pub use project::{EXPERIMENT_FILE, Project, ProjectSettings, relative_path};
-pub use text_file::{read as read_text, read_bytes, read_utf8};
+pub use project::{
+    EXPERIMENT_FILE, Project, ProjectSettings, UnfinishedProject, is_unfinished, relative_path,
+};
+pub use text_file::{read as read_text, read_bytes, read_utf8, require_regular};
 pub use text2sql::{SplitBy, Text2Sql};
 pub use unlabeled::UnlabeledQuestion;

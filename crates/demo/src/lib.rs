@@ -65,7 +65,7 @@ pub enum DemoError {
 /// Returns whether a folder holds the demo, of this version or another: the first line of its settings tells.
 pub fn is_demo(folder: &Path) -> bool {
     let first_line = |text: &str| text.lines().next().map(str::to_owned);
-    fs::read_to_string(folder.join(EXPERIMENT_FILE))
+    xpr_data::read_utf8(&folder.join(EXPERIMENT_FILE))
         .is_ok_and(|text| first_line(&text) == first_line(SETTINGS))
 }
 
@@ -77,13 +77,13 @@ pub fn is_demo(folder: &Path) -> bool {
 /// If a file cannot be written, or if the folder has files in it and is not the demo's.
 pub fn write(folder: &Path) -> Result<bool, DemoError> {
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    if !is_empty && !is_demo(folder) {
+    if !is_empty && !is_demo(folder) && !xpr_data::is_unfinished(folder) {
         return Err(DemoError::NotTheDemo(folder.to_owned()));
     }
     let texts = [("film.sql", DATABASE), ("train.tsv", TRAIN), ("test.tsv", TEST)];
     let is_unchanged = texts
         .iter()
-        .all(|(name, text)| fs::read_to_string(folder.join(name)).is_ok_and(|earlier| earlier == *text));
+        .all(|(name, text)| xpr_data::read_utf8(&folder.join(name)).is_ok_and(|earlier| earlier == *text));
 
     let path = folder.join(DATABASE_FILE);
     let temporary =

@@ -267,3 +267,25 @@ fn any_log_beside_a_database_is_read_or_refused_without_a_trace() {
         assert_eq!(test.fingerprint(), before, "{what}");
     }
 }
+
+/// Issue 18: SQLite waited for a journal that is a pipe, and the file was said to be damaged after ten seconds.
+#[cfg(unix)]
+#[test]
+fn what_is_beside_a_database_and_no_file_is_refused_at_once() {
+    for mode in ["delete", "wal"] {
+        let database = accounts(mode);
+        for ending in ["-journal", "-wal", "-shm"] {
+            let beside = database.path().with_file_name(format!(
+                "{}{ending}",
+                database.path().file_name().unwrap().to_str().unwrap()
+            ));
+            let _ = std::fs::remove_file(&beside);
+            for make in ["mkfifo", "mkdir"] {
+                assert!(Command::new(make).arg(&beside).status().unwrap().success());
+                let error = SqliteDatabase::open(database.path()).err().unwrap();
+                assert!(matches!(&error, DatabaseError::NotASidecar { path } if *path == beside), "{error}");
+                assert!(Command::new("rm").arg("-r").arg(&beside).status().unwrap().success());
+            }
+        }
+    }
+}

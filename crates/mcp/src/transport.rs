@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
 use thiserror::Error;
-use xpr_serve::{Problem, ServedRun};
+use xpr_serve::{Problem, ServedRun, require_resources};
 
 /// The bytes of a message by which the protocol refuses a request.
 const LONGEST_REFUSAL: usize = 4096;
@@ -35,6 +35,7 @@ pub enum McpError {
 /// # Errors
 /// If the connection cannot be made, or breaks.
 pub fn serve_stdio(tools: ParserTools) -> Result<(), McpError> {
+    require_resources().map_err(McpError::Runtime)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(McpError::Runtime)?;
     runtime.block_on(async {

@@ -18,7 +18,7 @@ use crate::fingerprint;
 use crate::folder::RunError;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -345,10 +345,7 @@ impl Claims {
 
 /// Returns the content of a file, and when it was written.
 fn read(path: &Path) -> std::io::Result<(String, SystemTime)> {
-    let mut file = File::open(path)?;
-    let mut content = String::new();
-    file.read_to_string(&mut content)?;
-    Ok((content, file.metadata()?.modified()?))
+    Ok((xpr_data::read_utf8(path)?, fs::metadata(path)?.modified()?))
 }
 
 fn json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, RunError> {

@@ -38,11 +38,14 @@ use thiserror::Error;
 /// An error about a run folder.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The folder holds a checkpoint, but no settings that say whose.
-    #[error(
-        "{0} holds the checkpoint of a run whose config.toml is gone; restore it, or name another folder"
-    )]
-    Leftover(PathBuf),
+    /// The folder holds a file of a run, but no settings that say whose.
+    #[error("{folder} holds the {} of a run whose config.toml is gone; restore it, or name another folder", .file.name())]
+    Leftover {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        file: RunFile,
+    },
     /// The lock of a folder is not a regular file.
     #[error("{0} is not a regular file; remove it if no process is training in the folder")]
     Lock(PathBuf),
@@ -193,10 +196,13 @@ impl RunFolder {
         if run.path(RunFile::Config).exists() {
             return Err(RunError::Exists(folder.to_owned()));
         }
-        if run.path(RunFile::Checkpoint).exists() {
-            return Err(RunError::Leftover(folder.to_owned()));
+        // A new run would adopt it. A run that was killed before it had settings may have the first ones.
+        let first = [RunFile::Lock, RunFile::Data, RunFile::Questions, RunFile::Asked];
+        let is_left = |file: &RunFile| !first.contains(file) && run.path(*file).exists();
+        match RunFile::ALL.into_iter().find(is_left) {
+            Some(file) => Err(RunError::Leftover { folder: folder.to_owned(), file }),
+            None => Ok(run),
         }
-        Ok(run)
     }
 
     /// Opens the folder of an existing run.
@@ -522,11 +528,23 @@ mod tests {
         assert!(RunFolder::open_locked(&path).unwrap().lock().is_ok());
     }
 
+    /// Issue 18: a new run went on from a checkpoint in its folder, and later its questions were answered by a parser that the run before had
+    /// been taught.
     #[test]
-    fn a_checkpoint_of_nobody_is_not_adopted() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("checkpoint.safetensors"), "x").unwrap();
-        assert!(matches!(RunFolder::create(folder.path()), Err(RunError::Leftover(_))));
+    fn files_of_nobody_are_not_adopted() {
+        for file in ["checkpoint.safetensors", "parsers.json", "channel.json", "evaluation.json"] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(file), "x").unwrap();
+            let error = RunFolder::create(folder.path()).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("holds the {file} of a run whose config.toml is gone")),
+                "{error}"
+            );
+            fs::remove_file(folder.path().join(file)).unwrap();
+            // What a run that was killed before it had settings leaves.
+            fs::write(folder.path().join("data.json"), "x").unwrap();
+            RunFolder::create(folder.path()).unwrap();
+        }
     }
 
     /// Issue 18: the lock of a folder was opened through a link, and truncated what the link points to.

@@ -7,6 +7,7 @@ use crate::weights::Weights;
 use crate::word_piece::{Piece, WordPiece};
 use rayon::prelude::*;
 use std::fs;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use xpr_nn::Matrix;
@@ -62,7 +63,14 @@ impl SentenceEncoder {
     pub fn open(folder: &Path) -> Result<Self, SentenceError> {
         let read = |name: &str| {
             let path = folder.join(name);
-            match fs::read(&path) {
+            // A pipe would be waited for.
+            let content = match fs::metadata(&path) {
+                Ok(found) if !found.is_file() => {
+                    Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"))
+                }
+                _ => fs::read(&path),
+            };
+            match content {
                 Ok(content) => Ok((content, path)),
                 Err(source) => Err(SentenceError::File { path, source }),
             }

@@ -4,6 +4,7 @@ use crate::answer::{
     AnswerView, AskRequest, AskResponse, DeclinedView, FeedbackRequest, FeedbackResponse, RunRequest,
     RunResponse,
 };
+use crate::listeners::Place;
 use crate::log_views::{
     DayView, LabelView, LogQuery, LogView, ParserView, ProgressView, ShownView, most_helpful, read_labels,
     read_log, read_progress,
@@ -11,15 +12,15 @@ use crate::log_views::{
 use crate::problem::Problem;
 use crate::schema::{ColumnView, SchemaView, TableView};
 use crate::served_run::{RunStatus, ServedRun};
-use crate::server::{App, ended};
+use crate::server::{App, Peer, ended};
 use crate::{assets, page};
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::Uri;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -27,7 +28,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
 use utoipa::{IntoParams, Modify, OpenApi, ToSchema};
@@ -386,14 +387,14 @@ struct Event<'s> {
     (status = 200, body = String, content_type = "text/event-stream", description = "A stream that goes on until the client closes it"),
     (status = 429, body = Problem, content_type = "application/problem+json", description = "Too many clients listen"),
 ))]
-async fn events(State(app): State<Arc<App>>, uri: Uri) -> Response {
+async fn events(State(app): State<Arc<App>>, Extension(Peer(client)): Extension<Peer>, uri: Uri) -> Response {
     let named = query::<RunQuery>(&uri).and_then(|query| app.run(query.run.as_deref()));
     let run = match named {
         Ok(run) => run,
         Err(problem) => return problem.into_response(),
     };
-    let Ok(place) = Arc::clone(&app.listeners).try_acquire_owned() else {
-        return Problem::too_many("too many browsers listen").into_response();
+    let Some(place) = app.listeners.place(client) else {
+        return Problem::too_many("too many browsers listen, or too many of this client").into_response();
     };
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(send_events(run.name().to_owned(), run.status(), app.ends.clone(), sender));
@@ -442,7 +443,7 @@ async fn send_events(
 struct EventBody {
     receiver: mpsc::Receiver<Bytes>,
     /// The place among those who listen, until the body is dropped.
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl hyper::body::Body for EventBody {

@@ -5,7 +5,9 @@
 //! longest makes room for a new one. A connection whose request is being answered is not closed.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -118,25 +120,60 @@ impl Drop for Connection {
     }
 }
 
+/// Files that are no connections: databases, logs, the terminal.
+const OTHER_FILES: u64 = 200;
+
+/// Checks that the process can open some more files and start some more threads. Otherwise, starting a server would panic in tokio.
+///
+/// # Errors
+/// If it cannot.
+pub fn require_resources() -> io::Result<()> {
+    /// Each has two files.
+    const PIPES: usize = 16;
+    const THREADS: usize = 8;
+    raise_file_limit(OTHER_FILES);
+    let pipes: io::Result<Vec<_>> = (0..PIPES).map(|_| io::pipe()).collect();
+    let advised = |error: io::Error, advice: &str| io::Error::new(error.kind(), format!("{error}; {advice}"));
+    drop(
+        pipes.map_err(|error| {
+            advised(error, "let the process open more, for example with `ulimit -n 1024`")
+        })?,
+    );
+    let mut threads = Vec::new();
+    let started = (0..THREADS).try_for_each(|_| {
+        threads.push(thread::Builder::new().spawn(thread::park)?);
+        Ok(())
+    });
+    for thread in threads {
+        thread.thread().unpark();
+        let _ = thread.join();
+    }
+    started.map_err(|error| {
+        advised(error, "let the process start more threads, for example with a larger `ulimit -u`")
+    })
+}
+
 /// Raises the number of files that the process can open to what it may, and returns how many connections that allows.
 pub(crate) fn most_connections(wanted: usize) -> usize {
-    /// Files that are no connections: databases, logs, the terminal.
-    const OTHERS: u64 = 200;
+    let files = raise_file_limit(wanted as u64 + OTHER_FILES);
+    usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(wanted).clamp(16, wanted.max(16))
+}
+
+/// Raises the number of files that the process can open to as many as are needed, if it may, and returns it.
+fn raise_file_limit(needed: u64) -> u64 {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-        let needed = wanted as u64 + OTHERS;
         let allowed = maximum.map_or(needed, |maximum| maximum.min(needed));
         if current.is_some_and(|current| current < allowed) {
             let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), maximum });
         }
-        let files = getrlimit(Resource::Nofile).current.unwrap_or(needed);
-        usize::try_from(files.saturating_sub(OTHERS)).unwrap_or(wanted).clamp(16, wanted.max(16))
+        getrlimit(Resource::Nofile).current.unwrap_or(needed)
     }
     #[cfg(not(unix))]
     {
-        wanted
+        needed
     }
 }
 

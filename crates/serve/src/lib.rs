@@ -18,6 +18,7 @@ mod api;
 mod assets;
 mod connections;
 mod guard;
+mod listeners;
 mod log_reads;
 mod log_views;
 mod page;
@@ -35,6 +36,7 @@ pub use answer::{
     AnswerView, AskRequest, AskResponse, DeclinedView, FeedbackRequest, FeedbackResponse, RunRequest,
     RunResponse,
 };
+pub use connections::require_resources;
 pub use problem::Problem;
 pub use schema::{ColumnView, SchemaView, TableView};
 pub use served_run::{LogPlace, OpenError, RunOptions, ServedRun};

@@ -53,7 +53,7 @@ impl RateLimit {
 }
 
 /// Returns the address that stands for a client: one client has many addresses of IPv6.
-fn network(client: IpAddr) -> IpAddr {
+pub(crate) fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {

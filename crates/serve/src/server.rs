@@ -2,6 +2,7 @@
 
 use crate::access::{Access, AccessToken};
 use crate::connections::{Connection, Connections, most_connections};
+use crate::listeners::Listeners;
 use crate::log_reads::LogReads;
 use crate::rate::RateLimit;
 use crate::served_run::ServedRun;
@@ -18,15 +19,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 /// The bytes of the headers of a request.
 const LARGEST_HEADERS: usize = 16 << 10;
 /// How long a connection has to end after the server was told to end.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-/// The number of browsers that can listen for changes.
-const MAX_LISTENERS: usize = 256;
 
 /// How a server listens.
 #[derive(Clone, Debug)]
@@ -98,7 +97,7 @@ pub(crate) struct App {
     pub(crate) rate: RateLimit,
     pub(crate) connections: Arc<Connections>,
     pub(crate) metrics: PrometheusHandle,
-    pub(crate) listeners: Arc<Semaphore>,
+    pub(crate) listeners: Arc<Listeners>,
     pub(crate) log_reads: LogReads,
     /// Becomes true when the server ends.
     pub(crate) ends: watch::Receiver<bool>,
@@ -140,7 +139,8 @@ impl Server {
         }
         let failed = |source| ServeError::Listen { address: options.listen, source };
         let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
-        let connections = Connections::new(most_connections(options.connections));
+        let most = most_connections(options.connections);
+        let connections = Connections::new(most);
         let metrics = recorder();
         let ends = watch::Sender::new(false);
         let app = Arc::new(App {
@@ -149,7 +149,7 @@ impl Server {
             rate: RateLimit::new(options.rate_limit),
             connections: Arc::clone(&connections),
             metrics: metrics.clone(),
-            listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            listeners: Listeners::new(most),
             log_reads: LogReads::default(),
             ends: ends.subscribe(),
         });

@@ -1,6 +1,6 @@
 //! `xpr bench serve`: how a server answers many clients at once.
 
-use super::{open_run, write_json};
+use super::{open_run, use_threads, write_json};
 use crate::arguments::BenchServeArguments;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -59,6 +59,7 @@ pub(crate) fn run(arguments: &BenchServeArguments, out: &mut dyn Write) -> Resul
     if questions.is_empty() {
         bail!("{}: there is no question", arguments.questions.display());
     }
+    use_threads(0)?;
     let run = open_run(&arguments.trained, &[])?;
     let (clients, beam) = (usize::from(arguments.clients), usize::from(arguments.search.beam));
     let requests = arguments.requests as usize;
@@ -66,6 +67,7 @@ pub(crate) fn run(arguments: &BenchServeArguments, out: &mut dyn Write) -> Resul
     let log = if arguments.no_log { LogPlace::Nowhere } else { LogPlace::File(folder.path().join("log")) };
     let options = RunOptions { beam, min_confidence: Some(0.0), log, ..RunOptions::default() };
     let served = ServedRun::open("bench", &arguments.trained.run, options)?;
+    xpr_serve::require_resources()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let listen = ServerOptions {

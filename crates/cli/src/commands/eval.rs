@@ -2,7 +2,7 @@
 
 use super::train::write_evaluation;
 use super::training_progress::write_failed_labels;
-use super::{find_data, open_run, write_json, write_notes};
+use super::{find_data, open_run, use_threads, write_json, write_notes};
 use crate::arguments::EvalArguments;
 use crate::table;
 use anyhow::{Context, Result};
@@ -14,6 +14,7 @@ use xpr_learn::experiment::{DatabaseRecord, RunEvaluation, ZeroShotEvaluation};
 use xpr_run::{Evaluation, Prediction};
 
 pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> {
+    use_threads(0)?;
     if let Some(databases) = &arguments.databases {
         return evaluate_base(arguments, databases, out);
     }

@@ -3,9 +3,9 @@
 use super::checked_data::CheckedData;
 use super::loading_bar::LoadingBar;
 use super::training_progress::TrainingProgress;
+use super::use_threads;
 use crate::arguments::InitArguments;
 use anyhow::{Context, Result, bail};
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +34,7 @@ const CHECK_TIME: Duration = Duration::from_secs(5);
 const MAX_LISTED: usize = 20;
 
 pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> {
+    use_threads(0)?;
     let data = CheckedData::read(&arguments.files, arguments.labeled.as_deref(), CHECK_TIME)?;
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
@@ -49,22 +50,18 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
     // With labels that people made, the first parser is the one that learns from them.
     let is_first = train.is_empty() || arguments.synthetic.is_some();
     let first_run = is_first.then(|| folder.join(FIRST_RUN));
-    if let Some(run) = first_run.as_ref().filter(|run| run.exists()) {
-        bail!("{} exists; remove it, or choose another folder with --out", run.display());
+    let (mut project, mut settings) = project(arguments, &data, &folder, (&train, &test))?;
+    if is_first {
+        project.add_folder(FIRST_RUN);
     }
-
-    let (project, mut settings) = project(arguments, &data, &folder, (&train, &test))?;
-    if !arguments.force {
-        project.refuse_to_overwrite()?;
-    }
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let writing = project.begin(arguments.force)?;
     settings.database = address_from(&folder, &*data.database)?;
     settings.base = match (&arguments.from, arguments.no_base) {
         (Some(base), _) if base != Path::new(BUILT_IN) => path_from(&folder, base)?,
         (_, true) => String::new(),
         (_, false) => BUILT_IN.to_owned(),
     };
-    project.write(&settings)?;
+    writing.write(&settings.to_toml())?;
 
     write_schema(out, &data.schema.schema, data.values)?;
     if arguments.labeled.is_some() {
@@ -81,10 +78,11 @@ pub(crate) fn run(arguments: &InitArguments, out: &mut dyn Write) -> Result<()> 
         }
         (false, false) => format!(": {} questions for training, {} for testing", train.len(), test.len()),
     };
-    writeln!(out, "\nWrote {}/{EXPERIMENT_FILE}{count}.", folder.display())?;
     if let Some(run) = &first_run {
         write_first_parser(&folder.join(EXPERIMENT_FILE), run, arguments.synthetic.is_some())?;
     }
+    writing.finish()?;
+    writeln!(out, "\nWrote {}/{EXPERIMENT_FILE}{count}.", folder.display())?;
     write_next(out, &folder, &data, (&train, first_run.is_some()))
 }
 

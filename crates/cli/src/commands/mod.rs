@@ -171,7 +171,7 @@ fn find_data(config: &mut Config, folder: Option<&Path>) {
     }
 }
 
-/// Sets the number of threads; 0 for one per core.
+/// Starts threads for computation; 0 for one per core. Where this was not called, rayon would start them, and panic if it could not.
 fn use_threads(threads: usize) -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("starting threads")
 }

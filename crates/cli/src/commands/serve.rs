@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use xpr_log::LogError;
 use xpr_run::{Config, RunFile, RunFolder};
-use xpr_serve::{AccessToken, LogPlace, OpenError, RunOptions, ServedRun, Server, ServerOptions};
+use xpr_serve::{
+    AccessToken, LogPlace, OpenError, RunOptions, ServedRun, Server, ServerOptions, require_resources,
+};
 
 /// How long the end of the server waits for what is being read.
 const LAST_READS: Duration = Duration::from_secs(2);
@@ -47,6 +49,7 @@ pub(crate) fn run(arguments: &ServeArguments, out: &mut dyn Write) -> Result<()>
         runs.push(Arc::new(run.with_context(|| folder.display().to_string())?));
     }
     options.more_routes = xpr_mcp::http_routes(&runs, arguments.allow_feedback);
+    require_resources().context("starting the threads of the server")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -142,6 +142,12 @@ pub enum DatabaseError {
         /// The path.
         path: PathBuf,
     },
+    /// A file that SQLite would read beside a database is none.
+    #[error("{path}: this is not a regular file, and SQLite would read it with the database; remove it")]
+    NotASidecar {
+        /// The path.
+        path: PathBuf,
+    },
     /// There is no permission to read the file.
     #[error("{path}: no permission to read it; run as a user who may, or `chmod +r` it")]
     Permission {

@@ -8,6 +8,7 @@
 use crate::database::DatabaseError;
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_postgres::Config;
@@ -216,8 +217,8 @@ impl Service {
             Some(path) => PathBuf::from(path),
             None => home().join(".pg_service.conf"),
         };
-        let text = fs::read_to_string(&path)
-            .map_err(|error| format!("the service {name}: {}: {error}", path.display()))?;
+        let text =
+            read_file(&path).map_err(|error| format!("the service {name}: {}: {error}", path.display()))?;
         Service::in_file(&text, name)
             .ok_or_else(|| format!("{}: there is no service {name}; add a section [{name}]", path.display()))
     }
@@ -238,6 +239,14 @@ impl Service {
     }
 }
 
+/// Reads a file that an address or the environment names. A pipe would be waited for.
+pub(super) fn read_file(path: &Path) -> io::Result<String> {
+    match fs::metadata(path)?.is_file() {
+        true => fs::read_to_string(path),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")),
+    }
+}
+
 fn home() -> PathBuf {
     env::var_os("HOME").map(PathBuf::from).unwrap_or_default()
 }
@@ -253,7 +262,7 @@ fn password_from_file(config: &Config) -> Option<String> {
             return None;
         }
     }
-    let text = fs::read_to_string(path).ok()?;
+    let text = read_file(&path).ok()?;
     let host = match config.get_hosts().first()? {
         Host::Tcp(name) => name.as_str(),
         Host::Unix(_) => "localhost",

@@ -1,6 +1,6 @@
 //! Encrypted connections.
 
-use super::address::{Address, Encryption};
+use super::address::{Address, Encryption, read_file};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -35,7 +35,8 @@ pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect, String> 
 fn named_certificates(address: &Address) -> Result<Vec<CertificateDer<'static>>, String> {
     let Some(path) = &address.root_certificates else { return Ok(vec![]) };
     let failed = |error: &dyn Display| format!("{}: {error}", path.display());
-    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?;
+    let text = read_file(path).map_err(|error| failed(&error))?;
+    let certificates = CertificateDer::pem_slice_iter(text.as_bytes());
     let certificates: Vec<_> = certificates.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
     if certificates.is_empty() { Err(failed(&"there is no certificate in it")) } else { Ok(certificates) }
 }

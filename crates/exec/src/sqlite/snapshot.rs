@@ -203,6 +203,7 @@ impl From<DatabaseError> for Failure {
 /// Tries to take a snapshot. Only the first attempt assumes that nobody is writing to a log.
 fn take_once(path: &Path, attempt: u32) -> Result<Snapshot, Failure> {
     let (file, header) = open_file(path)?;
+    check_sidecars(path)?;
     let before = Files::look(path)?;
     let uses_log = header[*MODES.end()] == WRITE_AHEAD || before.log.is_some();
     let size = before.database.len + before.log.as_ref().map_or(0, |log| log.len);
@@ -362,6 +363,17 @@ fn used_length(log: &mut File) -> io::Result<u64> {
 const LOG: &str = "-wal";
 /// The ending of the name of the index of a log.
 const INDEX: &str = "-shm";
+/// The ending of the name of a journal.
+const JOURNAL: &str = "-journal";
+
+/// Checks that the files beside a database, as far as they exist, are regular ones. SQLite would wait for a pipe.
+fn check_sidecars(path: &Path) -> Result<(), DatabaseError> {
+    let beside = [LOG, INDEX, JOURNAL].map(|ending| sidecar(path, ending));
+    match beside.into_iter().find(|path| fs::metadata(path).is_ok_and(|found| !found.is_file())) {
+        Some(path) => Err(DatabaseError::NotASidecar { path }),
+        None => Ok(()),
+    }
+}
 
 /// What can be seen of a database from outside. Two looks are equal if nobody wrote in between.
 #[derive(PartialEq, Eq)]
@@ -502,7 +514,7 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> DatabaseError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
         // A program that crashed left a journal. To roll it back would be a write.
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
-            let sidecar = sidecar(&path, "-journal");
+            let sidecar = sidecar(&path, JOURNAL);
             if sidecar.exists() {
                 DatabaseError::Unfinished { path, sidecar }
             } else {

@@ -6,8 +6,8 @@
 
 use super::base::Base;
 use super::error::ExperimentError;
-use crate::task::Task;
 use crate::task::dataset::Examples;
+use crate::task::{LabeledExample, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,9 @@ pub(super) struct DataRecord {
     /// The rules and items of the grammar. It is left out where the world was not opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grammar: Option<String>,
+    /// The questions of the labels that can be learned from, which depends on the cells of a database. It is left out like the grammar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learned: Option<String>,
 }
 
 impl DataRecord {
@@ -52,6 +55,7 @@ impl DataRecord {
                 false => None,
             },
             grammar: None,
+            learned: None,
         })
     }
 
@@ -73,6 +77,7 @@ impl DataRecord {
             vectors: VectorFiles::default().fingerprint(embeddings)?,
             encoder: None,
             grammar: None,
+            learned: None,
         })
     }
 
@@ -83,16 +88,28 @@ impl DataRecord {
         DataRecord { grammar: Some(fingerprint([grammar.as_str()])), ..self }
     }
 
+    /// Adds the labels that can be learned from.
+    pub(super) fn with_learned(self, labels: &[LabeledExample]) -> Self {
+        let learned = fingerprint(labels.iter().map(|label| label.utterance.as_str()));
+        DataRecord { learned: Some(learned), ..self }
+    }
+
     /// Returns the names of the parts that are not as recorded.
     fn differences(&self, recorded: &DataRecord) -> Vec<&'static str> {
-        let grammars = self.grammar.as_ref().zip(recorded.grammar.as_ref());
+        let differ = |now: &Option<String>, then: &Option<String>| {
+            now.as_ref().zip(then.as_ref()).is_some_and(|(now, then)| now != then)
+        };
         let parts = [
             ("the training examples", self.examples != recorded.examples),
             ("the unlabeled questions", self.unlabeled != recorded.unlabeled),
             ("the test examples", self.test != recorded.test),
             ("the word vectors", self.vectors != recorded.vectors),
             ("the sentence encoder", self.encoder != recorded.encoder),
-            ("the tables, columns or constants", grammars.is_some_and(|(now, then)| now != then)),
+            ("the tables, columns or constants", differ(&self.grammar, &recorded.grammar)),
+            (
+                "the cells, and with them the labels that can be learned from,",
+                differ(&self.learned, &recorded.learned),
+            ),
         ];
         parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
     }

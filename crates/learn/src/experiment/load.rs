@@ -155,6 +155,7 @@ impl Experiment {
             watch("labeled queries run", *ran, programs);
         };
         let (mut train, left_out) = task.label(&labeled, &done)?;
+        let data = data.with_learned(&train);
         let mut left_out = match &base {
             Some(_) => left_out,
             None => checked(&config, &train, left_out, labeled.len())?,

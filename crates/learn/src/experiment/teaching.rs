@@ -11,7 +11,7 @@ use super::trained::TrainedRun;
 use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked, Scope, evaluate};
 use crate::task::dataset::Examples;
 use crate::task::division::Division;
-use crate::task::{LabeledExample, Task, TaskError, TestExample};
+use crate::task::{LabeledExample, LeftOut, LeftOutReason, Task, TaskError, TestExample};
 use crate::teacher::{ChannelLearner, NoisyChannel};
 use crate::training::Trainer;
 use crate::training::checkpoint::write_model;
@@ -22,6 +22,7 @@ use xpr_run::{
     Config, EvalConfig, ParserList, ParserOrigin, ParserRecord, RunError, RunFile, RunFolder, TrainConfig,
     question_key, seconds_since_1970,
 };
+use xpr_text::tokenize;
 
 /// The steps after which the parser is asked whether it has learned the label.
 const STEPS: usize = 40;
@@ -240,6 +241,10 @@ fn reranked<'m>(
 
 /// Reads a label, whose program must run.
 fn read_label(task: &Task, label: &Example) -> Result<LabeledExample, ExperimentError> {
+    if tokenize(&label.utterance).is_empty() {
+        let left_out = LeftOut { utterance: label.utterance.clone(), reason: LeftOutReason::NoWords };
+        return Err(ExperimentError::LeftOut(left_out));
+    }
     let (labeled, mut left_out) = task.label(std::slice::from_ref(label), &|| {})?;
     let Some(lesson) = labeled.into_iter().next() else {
         return Err(ExperimentError::LeftOut(left_out.swap_remove(0)));

@@ -5,7 +5,7 @@ use super::grammar_record::GrammarRecord;
 use super::respelling::Respeller;
 use super::world::{DatabaseWorld, KnowledgeWorld, LoadingWatch, World};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{Example, LexiconEntry, Overnight, OvernightPart, unlabeled};
 use xpr_exec::{SymbolPhrase, overnight};
@@ -56,11 +56,18 @@ impl Examples {
                 }
             }
             Dataset::Database => {
-                let pairs = |path: &Path| -> Result<Vec<LabeledQuestion>, TaskError> {
+                let path_of = |path: &Path| -> Result<PathBuf, TaskError> {
                     let file = config.folder.join(path);
+                    xpr_data::require_regular(&file)?;
+                    Ok(file)
+                };
+                let pairs = |path: &Path| -> Result<Vec<LabeledQuestion>, TaskError> {
+                    if path.as_os_str().is_empty() {
+                        return Ok(vec![]);
+                    }
+                    let file = path_of(path)?;
                     // A project without labels has an empty file, to which labels are added when they come.
-                    let is_empty = || fs::metadata(&file).is_ok_and(|file| file.is_file() && file.len() == 0);
-                    match path.as_os_str().is_empty() || is_empty() {
+                    match fs::metadata(&file).is_ok_and(|file| file.len() == 0) {
                         true => Ok(vec![]),
                         false => Ok(labeled::read_for_database(&file, config.short_name())?),
                     }
@@ -80,7 +87,7 @@ impl Examples {
                 };
                 let bare = match config.unlabeled.as_os_str().is_empty() {
                     true => vec![],
-                    false => unlabeled::read(&config.folder.join(&config.unlabeled))?
+                    false => unlabeled::read(&path_of(&config.unlabeled)?)?
                         .into_iter()
                         .map(|question| question.text)
                         .collect(),

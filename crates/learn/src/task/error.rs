@@ -162,6 +162,9 @@ pub enum LeftOutReason {
     /// Its question is too long.
     #[error(transparent)]
     Question(#[from] LongQuestion),
+    /// Its question has no words.
+    #[error("the question has no words")]
+    NoWords,
     /// Its program fails.
     #[error("its program fails: {}", .0.text())]
     Failed(Outcome),

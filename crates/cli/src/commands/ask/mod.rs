@@ -4,7 +4,7 @@ mod prompt;
 mod session;
 mod text;
 
-use super::{open_run, write_json};
+use super::{open_run, use_threads, write_json};
 use crate::NothingFound;
 use crate::arguments::AskArguments;
 use anyhow::{Result, bail};
@@ -18,6 +18,7 @@ pub(crate) fn run(arguments: &AskArguments, out: &mut dyn Write) -> Result<()> {
     if let Some(question) = &arguments.question {
         session::check_question(question)?;
     }
+    use_threads(0)?;
     let run = open_run(&arguments.trained, &[])?;
     let mut session = Session::new(&run, usize::from(arguments.search.beam), arguments.min_confidence)?;
     let json = arguments.output.json;

@@ -105,7 +105,7 @@ impl Guard<'_> {
         if self.schema.dialect == Dialect::Postgres {
             let items = std::mem::take(&mut select.projection);
             select.projection =
-                items.into_iter().flat_map(|item| self.expanded(item, &select.from)).collect();
+                items.into_iter().flat_map(|item| self.expanded(item, &mut select.from)).collect();
         }
         for item in &mut select.projection {
             match item {
@@ -151,7 +151,7 @@ impl Guard<'_> {
     }
 
     /// Returns the columns that `*` stands for where it is of tables only. The database would add columns that the role may not read.
-    fn expanded(&self, item: ast::SelectItem, from: &[ast::TableWithJoins]) -> Vec<ast::SelectItem> {
+    fn expanded(&self, item: ast::SelectItem, from: &mut [ast::TableWithJoins]) -> Vec<ast::SelectItem> {
         let of = match &item {
             ast::SelectItem::Wildcard(options) if *options == ast::WildcardAdditionalOptions::default() => {
                 None
@@ -163,7 +163,9 @@ impl Guard<'_> {
             _ => return vec![item],
         };
         let mut sources = Vec::new();
-        if from.iter().any(|tables| self.plain_tables(tables, &mut sources).is_none()) || sources.is_empty() {
+        if from.iter_mut().any(|tables| self.plain_tables(tables, &mut sources).is_none())
+            || sources.is_empty()
+        {
             return vec![item];
         }
         if let Some(of) = of {
@@ -191,11 +193,11 @@ impl Guard<'_> {
     /// tables, or merges columns.
     fn plain_tables(
         &self,
-        tables: &ast::TableWithJoins,
+        tables: &mut ast::TableWithJoins,
         sources: &mut Vec<(Vec<Ident>, TableId)>,
     ) -> Option<()> {
-        let joins = tables.joins.iter().map(|join| &join.relation);
-        for source in std::iter::once(&tables.relation).chain(joins) {
+        let joins = tables.joins.iter_mut().map(|join| &mut join.relation);
+        for source in std::iter::once(&mut tables.relation).chain(joins) {
             match source {
                 TableFactor::Table { name, alias, .. } => {
                     // Other names than those of common table expressions were qualified.
@@ -218,22 +220,10 @@ impl Guard<'_> {
                 _ => return None,
             }
         }
-        let merges = |join: &ast::Join| {
-            use ast::JoinConstraint::{Natural, Using};
-            use ast::JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
-            match &join.join_operator {
-                Join(constraint)
-                | Inner(constraint)
-                | Left(constraint)
-                | LeftOuter(constraint)
-                | Right(constraint)
-                | RightOuter(constraint)
-                | FullOuter(constraint)
-                | CrossJoin(constraint) => matches!(constraint, Natural | Using(_)),
-                _ => true,
-            }
+        let keeps_columns = |join: &mut ast::Join| {
+            matches!(constraint(join), Some(ast::JoinConstraint::On(_) | ast::JoinConstraint::None))
         };
-        (!tables.joins.iter().any(merges)).then_some(())
+        tables.joins.iter_mut().all(keeps_columns).then_some(())
     }
 
     fn joined(&mut self, tables: &mut ast::TableWithJoins) -> Checked {
@@ -244,21 +234,10 @@ impl Guard<'_> {
         self.source(&mut tables.relation)?;
         for join in &mut tables.joins {
             self.source(&mut join.relation)?;
-            use ast::JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
-            match &mut join.join_operator {
-                Join(constraint)
-                | Inner(constraint)
-                | Left(constraint)
-                | LeftOuter(constraint)
-                | Right(constraint)
-                | RightOuter(constraint)
-                | FullOuter(constraint)
-                | CrossJoin(constraint) => match constraint {
-                    ast::JoinConstraint::On(condition) => self.expr(condition)?,
-                    ast::JoinConstraint::Using(columns) => columns.iter_mut().try_for_each(object_name)?,
-                    ast::JoinConstraint::Natural | ast::JoinConstraint::None => {}
-                },
-                _ => return Err(refused("this kind of join")),
+            match constraint(join).ok_or_else(|| refused("this kind of join"))? {
+                ast::JoinConstraint::On(condition) => self.expr(condition)?,
+                ast::JoinConstraint::Using(columns) => columns.iter_mut().try_for_each(object_name)?,
+                ast::JoinConstraint::Natural | ast::JoinConstraint::None => {}
             }
         }
         Ok(())
@@ -359,5 +338,21 @@ impl Guard<'_> {
             None => self.expr(&mut key.expr),
             Some(_) => Err(refused("WITH FILL")),
         })
+    }
+}
+
+/// Returns the constraint of a join, or nothing for kinds of joins that are refused.
+fn constraint(join: &mut ast::Join) -> Option<&mut ast::JoinConstraint> {
+    use ast::JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
+    match &mut join.join_operator {
+        Join(constraint)
+        | Inner(constraint)
+        | Left(constraint)
+        | LeftOuter(constraint)
+        | Right(constraint)
+        | RightOuter(constraint)
+        | FullOuter(constraint)
+        | CrossJoin(constraint) => Some(constraint),
+        _ => None,
     }
 }
