@@ -670,6 +670,27 @@ fn what_is_written_to_standard_output_is_appended_where_the_shell_appends() {
     }
 }
 
+/// Issue 18: one format of a report replaced another, and a report replaced a file of the run that it is about.
+#[test]
+fn a_report_replaces_neither_another_format_nor_a_file_of_a_run() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("run")).unwrap();
+    fs::write(folder.path().join("run/config.toml"), "").unwrap();
+    for (arguments, expected) in [
+        (["--html", "report", "--csv", "./report"], "--html and --csv name the same file, ./report;"),
+        (["--csv", "run/metrics.jsonl", "--html", "new"], "run/metrics.jsonl: this is a file of a run;"),
+        (["--csv", "run/config.toml", "--html", "new"], "run/config.toml: this is a file of a run;"),
+        // These may be written: there is no result in the folder.
+        (["--csv", "/dev/null", "--html", "/dev/null"], "nothing to report"),
+        (["--csv", "metrics.jsonl", "--html", "config.toml"], "nothing to report"),
+    ] {
+        let output = xpr(folder.path(), &[&["report", "run"][..], &arguments].concat());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && message.contains(expected), "{arguments:?}: {message}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("run/config.toml")).unwrap(), "");
+}
+
 /// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed. Later, half a project
 /// did, and `xpr init` refused it.
 #[cfg(unix)]

@@ -269,6 +269,7 @@ mod tests {
     #[test]
     fn errors_name_the_line_and_what_was_expected() {
         let long = format!("who\t{}", "x".repeat(1 << 21));
+        let wide = (1..=100).map(|name| name.to_string()).collect::<Vec<_>>().join(",");
         let cases = [
             (
                 "p.tsv",
@@ -303,6 +304,11 @@ mod tests {
                 "p.csv",
                 "who,SELECT 1\n",
                 "line 1: no column is called `utterance` or `question` (the first line has `who`, `SELECT 1`); name the columns there",
+            ),
+            (
+                "p.csv",
+                &wide,
+                "line 1: no column is called `utterance` or `question` (the first line has `1`, `2`, `3`, `4`, `5`, `6`, `7`, `8`, and 92 more); name the columns there",
             ),
             (
                 "p.csv",

@@ -244,12 +244,22 @@ fn header<'a>(
     if columns.contains(&Some(RecordField::Utterance)) {
         return Ok(columns);
     }
+    // A file that is no table may have anything in its first line.
+    let quoted = |name: &&str| format!("`{}`", name.trim().chars().take(QUOTED_LETTERS).collect::<String>());
+    let mut quoted: Vec<String> = names.iter().take(QUOTED_NAMES).map(quoted).collect();
+    if names.len() > QUOTED_NAMES {
+        quoted.push(format!("and {} more", names.len() - QUOTED_NAMES));
+    }
     let message = format!(
         "no column is called `utterance` or `question` (the first line has {}); name the columns there",
-        names.iter().map(|name| format!("`{}`", name.trim())).collect::<Vec<_>>().join(", ")
+        quoted.join(", ")
     );
     Err(LineError { line, message })
 }
+
+/// The most names of columns that an error quotes, and the most letters of each.
+const QUOTED_NAMES: usize = 8;
+const QUOTED_LETTERS: usize = 40;
 
 /// Returns the field of each name; `None` for unknown names. It is an error if two names have the same field.
 fn fields_called<'a>(
