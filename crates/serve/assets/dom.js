@@ -41,9 +41,10 @@ export function isInView(element) {
   return top >= 0 && bottom <= window.innerHeight;
 }
 
-/** Returns a share as people read it. It is rounded down, so that what is not certain does not look like it. */
+/** Returns a share as people read it. It is rounded down, so that what is not certain does not look like it; what is possible does not look impossible. */
 export function percent(share) {
-  return `${Math.floor(100 * share + 1e-9)} %`;
+  const whole = Math.floor(100 * share + 1e-9);
+  return whole === 0 && share > 0 ? "under 1 %" : `${whole} %`;
 }
 
 /** Returns a number with its noun. */

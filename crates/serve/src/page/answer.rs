@@ -74,8 +74,10 @@ fn query(sql: Option<&str>) -> Markup {
     html! { @if let Some(sql) = sql { details.query { summary { "Query" } pre { code { (sql) } } } } }
 }
 
+/// Returns a share as the script `dom.js` writes it.
 fn percent(share: f64) -> String {
-    format!("{:.0} %", (100.0 * share).floor())
+    let whole = (100.0 * share + 1e-9).floor();
+    if whole == 0.0 && share > 0.0 { "under 1 %".to_owned() } else { format!("{whole:.0} %") }
 }
 
 fn table(
@@ -121,6 +123,20 @@ fn cell(value: &Value) -> Markup {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_share_is_neither_certain_nor_impossible_if_it_is_not() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.004, "under 1 %"),
+            (0.01, "1 %"),
+            (0.29, "29 %"),
+            (0.999, "99 %"),
+            (1.0, "100 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
 
     #[test]
     fn what_comes_from_data_is_escaped() {
