@@ -103,6 +103,36 @@ fn a_taught_parser_and_changed_data_are_used_while_the_server_runs() {
 }
 
 #[test]
+fn questions_to_label_are_shown_with_the_answers_of_the_current_parser() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let questions = ["how many shows", "singers by age", "the oldest one"];
+    questions.iter().for_each(|question| _ = server.ask(question));
+    let before = server.get("/v1/labels").json();
+    let logged = || server.get("/v1/log").json()["questions"].as_i64().unwrap();
+    assert_eq!(logged(), 3, "what the current parser answered is not asked again");
+    let shown = before.as_array().unwrap().len() as i64;
+    assert!(shown > 0, "{before}");
+
+    project.xpr(&["teach", "stage/run", "how many places", "SELECT count(*) FROM concert"]);
+    eventually("the new parser", || server.get("/v1/runs").json()[0]["number"] == 1);
+    let after = server.get("/v1/labels").json();
+    assert_eq!(logged(), 3 + shown);
+    let parser = server.get("/v1/runs").json()[0]["parser"].clone();
+    for entry in server.get("/v1/log").json()["entries"].as_array().unwrap().iter().take(shown as usize) {
+        assert_eq!(entry["parser"], parser, "{entry}");
+    }
+    for label in after.as_array().unwrap() {
+        let id = label["id"].as_i64().unwrap();
+        assert!(id > 3, "{label}");
+        let picked = json!({ "id": id, "verdict": "answer", "sql": label["answers"][0]["sql"] });
+        assert_eq!(server.post("/v1/feedback", &picked).status, 201, "{label}");
+    }
+    server.get("/v1/labels");
+    assert_eq!(logged(), 3 + shown, "once is enough");
+}
+
+#[test]
 fn slow_and_silent_clients_hold_nobody_up() {
     let project = Project::new();
     let server = project.serve(&["--connections", "64", "--rate-limit", "0"]);

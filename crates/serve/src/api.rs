@@ -6,8 +6,8 @@ use crate::answer::{
 };
 use crate::listeners::Place;
 use crate::log_views::{
-    DayView, LabelView, LogQuery, LogView, ParserView, ProgressView, ShownView, most_helpful, read_labels,
-    read_log, read_progress,
+    DayView, LabelView, LogQuery, LogView, ParserView, ProgressView, ShownView, ask_again, most_helpful,
+    read_labels, read_log, read_progress,
 };
 use crate::problem::Problem;
 use crate::schema::{ColumnView, SchemaView, TableView};
@@ -288,13 +288,18 @@ async fn log(State(app): State<Arc<App>>, uri: Uri) -> Response {
     respond(read.await)
 }
 
-/// Returns the questions whose labels would help most: those whose candidates disagree most, and about which nobody said anything.
+/// Returns the questions whose labels would help most: those whose candidates disagree most, and about which nobody said anything. Of these, the
+/// current parser answers those again that an earlier one answered, and they are logged as questions that were asked.
 #[utoipa::path(get, path = "/v1/labels", params(RunQuery), responses((status = 200, body = Vec<LabelView>)))]
 async fn labels(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let labels = async {
         let RunQuery { run } = query(&uri)?;
-        let entries = reading_log(&app, run.clone(), most_helpful).await?;
-        read_labels(app.run(run.as_deref())?, entries).await
+        let mut entries = reading_log(&app, run.clone(), most_helpful).await?;
+        let served = app.run(run.as_deref())?;
+        if ask_again(served, &entries).await {
+            entries = reading_log(&app, run.clone(), most_helpful).await?;
+        }
+        read_labels(served, entries).await
     };
     respond(labels.await)
 }

@@ -104,6 +104,18 @@ pub(crate) fn most_helpful(run: &ServedRun) -> Result<Vec<Entry>, Problem> {
     run.read_log()?.most_disputed(LABELS).map_err(|error| unreadable(&error))
 }
 
+/// Asks those questions again that an earlier parser answered: their answers, and how much they disagree, may be others now. Returns whether one
+/// was answered.
+pub(crate) async fn ask_again(run: &ServedRun, entries: &[Entry]) -> bool {
+    let current = run.status().borrow().parser.clone();
+    let mut is_answered = false;
+    for entry in entries.iter().filter(|entry| entry.asked.parser != current) {
+        // One that cannot be answered now is shown as it was.
+        is_answered |= run.ask(entry.asked.question.clone()).await.is_ok();
+    }
+    is_answered
+}
+
 /// Runs the queries of the answers that were shown, so that people see what they find now.
 pub(crate) async fn read_labels(run: &ServedRun, entries: Vec<Entry>) -> Result<Vec<LabelView>, Problem> {
     let mut labels = Vec::new();
