@@ -5,6 +5,7 @@ mod small_calendar;
 
 use small_calendar::{SmallCalendar, command, stderr, succeed};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Checks that a command fails with a message that contains `expected`.
@@ -209,6 +210,97 @@ fn cells_with_other_settings_or_data_are_not_those_of_a_sweep() {
     let corrected = fs::read_to_string(&file).unwrap().replacen("start_time", "end_time", 1);
     fs::write(&file, corrected).unwrap();
     assert_refused(&mut sweep("moved", &[]), "trained on other data: the training examples");
+}
+
+/// Removes the files of a run. What it trained in folders of its own is left.
+fn remove_files(run: &Path) {
+    for entry in fs::read_dir(run).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
+
+/// Issue 18: tuning went on with runs that an earlier command had begun with other settings.
+#[test]
+fn tuning_does_not_go_on_with_other_settings() {
+    let calendar = SmallCalendar::new();
+    let common = ["data.fraction=0.5", "learn.objective=sparse", "learn.ensemble=0", "learn.start=1"];
+    let tune = |settings: &[&str]| {
+        let mut train = calendar.train("run", &[&common[..], settings].concat());
+        train.arg("--tune=0.1");
+        train
+    };
+    succeed(&mut tune(&["train.steps=2"]));
+    remove_files(&calendar.path("run"));
+    let other = "weight-0.1 was trained with other settings than are asked for: ";
+    assert_refused(&mut tune(&["train.steps=3"]), &format!("{other}train.steps is 2 in it, not 3"));
+    let both = ["train.steps=2", "train.seed=7", "model.dropout=0.5"];
+    assert_refused(&mut tune(&both), &format!("{other}model.dropout is "));
+    succeed(&mut tune(&["train.steps=2"]));
+}
+
+/// Issue 18: the parser of an earlier round was taken from a folder that was trained on other labels or with other settings.
+#[test]
+fn the_parser_of_a_round_has_the_data_and_settings_of_its_run() {
+    let calendar = SmallCalendar::new();
+    let common = [
+        "train.steps=2",
+        "data.fraction=0.5",
+        "learn.objective=sparse",
+        "learn.ensemble=1",
+        "learn.rounds=2",
+        "learn.steps=2",
+    ];
+    let train = |settings: &[&str]| calendar.train("run", &[&common[..], settings].concat());
+    succeed(&mut train(&[]));
+    let weights = || fs::read(calendar.path("run/members/round-1/model.safetensors")).unwrap();
+    let before = weights();
+    remove_files(&calendar.path("run"));
+    assert_refused(
+        &mut train(&["train.seed=5"]),
+        "round-1 was trained with other settings than are asked for: train.seed is 0 in it, not 5",
+    );
+    remove_files(&calendar.path("run"));
+    fs::rename(calendar.path("run/members/round-1/config.toml"), calendar.path("settings")).unwrap();
+    assert_refused(&mut train(&[]), "of a run whose config.toml is gone");
+    fs::rename(calendar.path("settings"), calendar.path("run/members/round-1/config.toml")).unwrap();
+    remove_files(&calendar.path("run"));
+    succeed(&mut train(&[]));
+    assert!(weights() == before);
+
+    remove_files(&calendar.path("run"));
+    for member in fs::read_dir(calendar.path("run/members")).unwrap() {
+        let path = member.unwrap().path();
+        if !path.ends_with("round-1") {
+            fs::remove_dir_all(path).unwrap();
+        }
+    }
+    calendar.correct_a_label();
+    assert_refused(&mut train(&[]), "round-1: its parser was trained on other data: the training examples");
+}
+
+/// Issue 18: a member without settings was taken into an ensemble although the labels had changed, and one that was begun was trained on
+/// with the new labels.
+#[test]
+fn members_without_settings_are_not_adopted() {
+    let calendar = SmallCalendar::new();
+    let settings =
+        ["train.steps=2", "data.fraction=0.5", "learn.objective=sparse", "learn.ensemble=1", "learn.steps=2"];
+    let train = |run: &str| {
+        let mut train = calendar.train(run, &settings);
+        train.args(["--members", &calendar.argument("members")]);
+        train
+    };
+    succeed(&mut train("run"));
+    let member = fs::read_dir(calendar.path("members")).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(member.join("config.toml")).unwrap();
+    calendar.correct_a_label();
+    for (run, removed) in [("whole", &[][..]), ("begun", &["model.safetensors", "manifest.json"])] {
+        removed.iter().for_each(|file| fs::remove_file(member.join(file)).unwrap());
+        assert_refused(&mut train(run), "of a run whose config.toml is gone");
+    }
 }
 
 #[test]

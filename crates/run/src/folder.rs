@@ -31,8 +31,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// An error about a run folder.
@@ -77,7 +78,7 @@ pub enum RunError {
 }
 
 /// A file of a run folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunFile {
     /// Every setting of the experiment. A folder that has it holds a run.
     Config,
@@ -181,6 +182,8 @@ pub struct RunFolder {
     lock: Option<Arc<File>>,
     /// Whether another process writes the run, and this one trains with it.
     follows: bool,
+    /// The files that were written with this value or its clones.
+    written: Arc<Mutex<BTreeSet<RunFile>>>,
 }
 
 impl RunFolder {
@@ -190,18 +193,28 @@ impl RunFolder {
     /// # Errors
     /// If it already holds a run, if another process is training in it, or if it cannot be created.
     pub fn create(folder: &Path) -> Result<Self, RunError> {
-        let run = RunFolder::unlocked(folder)?;
         // Locked before looking: another process could begin a run in between.
-        let run = RunFolder { lock: Some(run.lock()?), ..run };
-        if run.path(RunFile::Config).exists() {
-            return Err(RunError::Exists(folder.to_owned()));
+        let run = RunFolder::unlocked(folder)?.locked()?;
+        match run.is_begun()? {
+            true => Err(RunError::Exists(folder.to_owned())),
+            false => Ok(run),
         }
-        // A new run would adopt it. A run that was killed before it had settings may have the first ones.
+    }
+
+    /// Returns whether the folder holds a run. This is certain only while the folder is locked.
+    ///
+    /// # Errors
+    /// If it holds a file of a run, but no settings that say whose: a new run would adopt it.
+    pub fn is_begun(&self) -> Result<bool, RunError> {
+        if self.path(RunFile::Config).exists() {
+            return Ok(true);
+        }
+        // A run that was killed before it had settings may have the first ones.
         let first = [RunFile::Lock, RunFile::Data, RunFile::Questions, RunFile::Asked];
-        let is_left = |file: &RunFile| !first.contains(file) && run.path(*file).exists();
+        let is_left = |file: &RunFile| !first.contains(file) && self.path(*file).exists();
         match RunFile::ALL.into_iter().find(is_left) {
-            Some(file) => Err(RunError::Leftover { folder: folder.to_owned(), file }),
-            None => Ok(run),
+            Some(file) => Err(RunError::Leftover { folder: self.folder.clone(), file }),
+            None => Ok(false),
         }
     }
 
@@ -219,7 +232,7 @@ impl RunFolder {
 
     /// Returns a folder that need not hold a run, or exist.
     pub(crate) fn at(folder: &Path) -> Self {
-        RunFolder { folder: folder.to_owned(), lock: None, follows: false }
+        RunFolder { folder: folder.to_owned(), lock: None, follows: false, written: Arc::default() }
     }
 
     /// Opens the folder of an existing run, and locks it for training as long as the value and its clones exist.
@@ -227,8 +240,15 @@ impl RunFolder {
     /// # Errors
     /// If it does not hold a run, or another process is training in it.
     pub fn open_locked(folder: &Path) -> Result<Self, RunError> {
-        let run = RunFolder::open(folder)?;
-        Ok(RunFolder { lock: Some(run.lock()?), ..run })
+        RunFolder::open(folder)?.locked()
+    }
+
+    /// Locks the folder for training as long as the returned value and its clones exist.
+    ///
+    /// # Errors
+    /// If another process is training in it.
+    pub fn locked(self) -> Result<Self, RunError> {
+        Ok(RunFolder { lock: Some(self.lock()?), ..self })
     }
 
     /// Returns the folder of a run that another process writes, while this one trains with it. Whatever is written here is left out.
@@ -339,7 +359,14 @@ impl RunFolder {
         if self.follows {
             return Ok(());
         }
-        xpr_data::write_file(&self.path(file), content).map_err(|source| self.file_error(file, source))
+        xpr_data::write_file(&self.path(file), content).map_err(|source| self.file_error(file, source))?;
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(file);
+        Ok(())
+    }
+
+    /// Returns whether a file was written with this value or its clones.
+    pub(crate) fn wrote(&self, file: RunFile) -> bool {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&file)
     }
 
     /// Writes a value as JSON.
@@ -421,8 +448,35 @@ impl RunFolder {
         file: RunFile,
         manifest: Option<&Manifest>,
     ) -> Result<Option<T>, RunError> {
+        let content = self.read_optional(file, manifest)?;
+        content.map(|content| self.parse_json(file, &content)).transpose()
+    }
+
+    /// Reads a file that not every run has, and checks that it is the one its manifest lists, if it lists one.
+    ///
+    /// # Errors
+    /// If it cannot be read, is another one, or is listed and not there.
+    pub fn read_optional(
+        &self,
+        file: RunFile,
+        manifest: Option<&Manifest>,
+    ) -> Result<Option<Vec<u8>>, RunError> {
         let is_expected = self.has(file) || manifest.is_some_and(|manifest| manifest.lists(file));
-        is_expected.then(|| self.read_checked_json(file, manifest)).transpose()
+        is_expected.then(|| self.read_checked(file, manifest)).transpose()
+    }
+
+    /// Copies those of some files that the run has to another folder, and checks that they are the ones its manifest lists.
+    ///
+    /// # Errors
+    /// If one cannot be read or written, is another one, or is listed and not there.
+    pub fn copy_to(&self, other: &RunFolder, files: &[RunFile]) -> Result<(), RunError> {
+        let manifest = Manifest::read(self)?;
+        for &file in files {
+            if let Some(content) = self.read_optional(file, manifest.as_ref())? {
+                other.write(file, &content)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads a file that [`RunFolder::write_json_lines`] wrote, and checks that it is the one its manifest lists.

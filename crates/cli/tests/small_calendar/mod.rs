@@ -46,6 +46,16 @@ impl SmallCalendar {
         train
     }
 
+    /// Changes the program of a training example.
+    #[allow(dead_code, reason = "not every test changes data")]
+    pub(crate) fn correct_a_label(&self) {
+        let file = self.path("data/splits/calendar_split0.tsv");
+        let original = fs::read_to_string(&file).unwrap();
+        let corrected = original.replacen("start_time", "end_time", 1);
+        assert_ne!(original, corrected);
+        fs::write(&file, corrected).unwrap();
+    }
+
     /// Returns the content of a file of a run.
     #[allow(dead_code, reason = "not every test reads files")]
     pub(crate) fn read(&self, run: &str, file: &str) -> String {

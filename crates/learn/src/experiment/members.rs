@@ -98,9 +98,7 @@ impl Experiment {
         let model = self.train_member(&config, &member, observer)?;
         // A parser that takes no steps from its base has no metrics.
         let files = [RunFile::Grammar, RunFile::Vocabulary, RunFile::Metrics, RunFile::Model];
-        for file in files.into_iter().filter(|file| member.has(*file)) {
-            folder.write(file, &member.read(file)?)?;
-        }
+        member.copy_to(folder, &files)?;
         Ok(model)
     }
 
@@ -121,7 +119,8 @@ impl Experiment {
     ) -> Result<Model, ExperimentError> {
         let mut model = self.untrained(config);
         let data = self.data().of_member();
-        if folder.has(RunFile::Config) && !data.check(folder)? {
+        let is_begun = folder.is_begun()?;
+        if is_begun && !data.check(folder)? {
             observer.note(&without_data_record(folder));
         }
         if folder.has(RunFile::Model) {
@@ -131,7 +130,7 @@ impl Experiment {
             })?;
             return Ok(model);
         }
-        if !folder.has(RunFile::Config) {
+        if !is_begun {
             data.write(folder)?;
             folder.write(RunFile::Config, recorded_config(folder, config).to_toml()?.as_bytes())?;
         }

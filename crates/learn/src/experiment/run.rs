@@ -8,10 +8,12 @@ use super::members::student_config;
 use super::observer::Observer;
 use super::progress::RecordedProgress;
 use super::record::{check_rules, record_evaluation, recorded_config};
-use super::training_loop::{restore, take_steps};
+use super::recorded_settings::check_settings;
+use super::training_loop::{begin_or_restore, take_steps};
 use crate::inference::{ConfidenceEstimator, ConfidenceRecord, Reranked};
 use crate::teacher::{Ensemble, InSequence, NoisyChannel, Paraphrases, Teacher, unlabeled_questions};
 use crate::training::Trainer;
+use std::path::Path;
 use xpr_parser::Model;
 use xpr_run::{Config, Evaluation, RunFile, RunFolder};
 
@@ -31,17 +33,15 @@ impl Experiment {
         if !resume {
             self.data().write(folder)?;
             self.uses().write(folder)?;
-            folder.write(RunFile::Config, recorded_config(folder, self.config()).to_toml()?.as_bytes())?;
+            self.write_settings(folder)?;
         } else {
             if folder.has(RunFile::Grammar) {
                 let recorded = folder.read_json(RunFile::Grammar)?;
                 check_rules(folder, &recorded, self.task(), &self.config().data)?;
             }
-            match self.data().check(folder)? {
-                // An earlier version may have begun the run.
-                true if !folder.has(RunFile::Questions) => self.uses().write(folder)?,
-                true => {}
-                false => observer.note(&without_data_record(folder)),
+            // An earlier version may have begun the run.
+            if self.check_data(folder, observer)? && !folder.has(RunFile::Questions) {
+                self.uses().write(folder)?;
             }
         }
         let observer = &mut RecordedProgress::new(folder, observer);
@@ -105,7 +105,7 @@ impl Experiment {
         for round in 1..rounds {
             let place = folder.members().join(format!("round-{round}"));
             let place = match self.writes() {
-                true => RunFolder::open_or_create(&place)?,
+                true => self.round_folder(&place, observer)?,
                 false => RunFolder::followed(&place),
             };
             let (model, taught) =
@@ -116,6 +116,33 @@ impl Experiment {
             self.train_round(&members, channel.clone(), paraphrases.as_mut(), folder, observer)?;
         // What the last ensemble teaches is known only if there were rounds to learn it in.
         Ok((model, if rounds > 1 { taught } else { channel }))
+    }
+
+    /// Returns the folder of the parser of an earlier round, which is trained with the settings and data of the run.
+    fn round_folder(&self, place: &Path, observer: &mut dyn Observer) -> Result<RunFolder, ExperimentError> {
+        let folder = RunFolder::open_or_create(place)?.locked()?;
+        if folder.is_begun()? {
+            check_settings(&folder, self.config(), &[])?;
+            self.check_data(&folder, observer)?;
+        } else {
+            self.data().write(&folder)?;
+            self.write_settings(&folder)?;
+        }
+        Ok(folder)
+    }
+
+    fn write_settings(&self, folder: &RunFolder) -> Result<(), ExperimentError> {
+        let settings = recorded_config(folder, self.config()).to_toml()?;
+        Ok(folder.write(RunFile::Config, settings.as_bytes())?)
+    }
+
+    /// Checks that a folder was trained on the data of this experiment. Returns whether it says what it was trained on.
+    fn check_data(&self, folder: &RunFolder, observer: &mut dyn Observer) -> Result<bool, ExperimentError> {
+        let is_known = self.data().check(folder)?;
+        if !is_known {
+            observer.note(&without_data_record(folder));
+        }
+        Ok(is_known)
     }
 
     /// Trains a parser in a folder that learns from an ensemble. Returns also the noisy channel of what it is taught.
@@ -164,10 +191,8 @@ impl Experiment {
         folder: &RunFolder,
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
-        if !restore(&mut trainer, folder, observer)? {
-            folder.write_json(RunFile::Grammar, &self.task().grammar_record())?;
-            folder.write_json(RunFile::Vocabulary, &self.task().vocabulary().words())?;
-        }
+        let (grammar, words) = (self.task().grammar_record(), self.task().vocabulary().words());
+        begin_or_restore(&mut trainer, (&grammar, words), folder, observer)?;
         if teacher.is_some() {
             let figures = unlabeled_questions(self.task().language(), self.unlabeled_examples());
             folder.write_json(RunFile::Unlabeled, &figures)?;

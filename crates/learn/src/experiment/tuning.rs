@@ -5,6 +5,7 @@
 use super::error::ExperimentError;
 use super::load::Experiment;
 use super::observer::Observer;
+use super::recorded_settings::check_settings;
 use crate::hyperparameters::TUNING_EXAMPLES;
 use xpr_run::{Config, Evaluation, HeldOut, RunFolder};
 
@@ -39,8 +40,11 @@ pub fn tune<O: Observer>(
         // The weight does not change the ensemble, so all runs share it.
         let experiment = Experiment::load(config)?.with_members(Some(tuning.join("members")));
         let path = tuning.join(format!("weight-{weight}"));
-        let resume = RunFolder::open(&path).is_ok();
-        let run = RunFolder::open_or_create(&path)?;
+        let run = RunFolder::open_or_create(&path)?.locked()?;
+        let resume = run.is_begun()?;
+        if resume {
+            check_settings(&run, experiment.config(), &[])?;
+        }
         let evaluation = experiment.run(&run, resume, &mut start(weight, &experiment))?;
         tried.push(Tried { weight, evaluation });
     }
