@@ -61,6 +61,34 @@ fn a_question_is_answered_judged_and_logged() {
     }
 }
 
+/// Issue 19: people saw sums of money without their cents, and nothing where there are rows of NULLs.
+#[test]
+fn people_see_all_digits_and_rows_of_nulls() {
+    let project = Project::new();
+    let database = rusqlite::Connection::open(project.path("stage.db")).unwrap();
+    database.execute("UPDATE singer SET age = 12345678.95 WHERE name = 'Joe Sharp'", []).unwrap();
+    let (question, query) = ("what is the highest age", "SELECT max(age) FROM singer");
+    project.xpr(&["teach", "stage/run", question, query]);
+    let server = project.serve(&[]);
+    let answer = server.ask(question);
+    assert_eq!(
+        (&answer["sql"], &answer["rows"]),
+        (&json!("SELECT MAX(singer.age) FROM singer"), &json!([[12345678.95]]))
+    );
+    assert_eq!(answer["answers"][0]["rows"], answer["rows"]);
+    let on_command_line = project.xpr(&["ask", "stage/run", question, "--csv"]);
+    assert!(on_command_line.contains("12345678.95"), "{on_command_line}");
+    for (sql, rows) in [
+        (query, json!([[12345678.95]])),
+        ("SELECT 1700000000.5, 0.1 + 0.2", json!([[1700000000.5, 0.3]])),
+        ("SELECT max(age) FROM singer WHERE age < 0", json!([[null]])),
+        ("SELECT NULL FROM singer", json!([[null], [null], [null]])),
+        ("SELECT age FROM singer WHERE age < 0", json!([])),
+    ] {
+        assert_eq!(server.post("/v1/run", &json!({ "sql": sql })).json()["rows"], rows, "{sql}");
+    }
+}
+
 #[test]
 fn pages_work_without_scripts_and_a_server_without_log_keeps_none() {
     let project = Project::new();

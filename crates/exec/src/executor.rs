@@ -96,6 +96,12 @@ pub trait Executor {
         programs.iter().map(|program| self.execute(program)).collect()
     }
 
+    /// Runs the program with this text and returns its answer as people see it. `execute` may leave out what would only make answers differ
+    /// that count as equal, such as the last digits of a sum.
+    fn full_answer(&mut self, program: &str) -> Outcome {
+        self.execute(program)
+    }
+
     /// Returns what the columns of a program's answer are called. Returns `None` if its answers have no columns, or it cannot be run.
     fn column_names(&mut self, _program: &str) -> Option<Vec<String>> {
         None
@@ -109,6 +115,10 @@ impl<E: Executor + ?Sized> Executor for Box<E> {
 
     fn execute_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
         (**self).execute_all(programs)
+    }
+
+    fn full_answer(&mut self, program: &str) -> Outcome {
+        (**self).full_answer(program)
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {

@@ -199,6 +199,8 @@ fn answers_print_as_those_of_sqlite() {
         ],
     );
     let mut runner = database.runner(&schema(&*database), patient()).unwrap();
+    let shown = runner.full_answer("SELECT 12345678.95, max(title) FROM album WHERE id > 5");
+    assert_eq!(shown.text(), "(bag (12345678.95 null))");
     assert_eq!(
         runner.column_names("SELECT title, count(*) AS n FROM album GROUP BY title").unwrap(),
         ["title", "n"]

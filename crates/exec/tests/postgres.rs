@@ -167,6 +167,8 @@ mod postgres {
                 if outcome == Outcome::Empty { "empty".to_owned() } else { outcome.text().to_owned() };
             assert_eq!(found, expected, "{query}");
         }
+        let shown = runner.full_answer("SELECT 12345678.95, max(title) FROM album WHERE id > 5");
+        assert_eq!(shown.text(), "(bag (12345678.95 null))");
         assert_eq!(
             runner.column_names("SELECT title, count(*) FROM album GROUP BY title").unwrap(),
             ["title", "count"]

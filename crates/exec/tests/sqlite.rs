@@ -94,6 +94,26 @@ fn queries_have_graded_outcomes() {
     }
 }
 
+/// Issue 19: people saw sums of money without their cents, and nothing where there are rows of NULLs.
+#[test]
+fn people_see_all_digits_and_rows_of_nulls() {
+    let test = TestDatabase::new(MUSIC);
+    let mut runner = test.runner(QueryLimits::default());
+    for (query, shown) in [
+        (
+            "SELECT 12345678.95, 1700000000.5, 0.1 + 0.2, sum(price) FROM album",
+            "(bag (12345678.95 1700000000.5 0.3 22.6))",
+        ),
+        ("SELECT max(price) FROM album WHERE id = 9", "(bag (null))"),
+        ("SELECT born, NULL FROM artist WHERE id = 3", "(bag (null null))"),
+        ("SELECT name FROM artist WHERE id = 9", "(list)"),
+        ("SELECT name FROM artist ORDER BY id", "(list (\"Nina\") (\"Miles\") (\"Nobody\"))"),
+        ("DELETE FROM artist", "refused: a statement that does more than read"),
+    ] {
+        assert_eq!(runner.full_answer(query).text(), shown, "{query}");
+    }
+}
+
 #[test]
 fn queries_are_checked_before_they_run() {
     let test = TestDatabase::new(MUSIC);

@@ -1,22 +1,23 @@
 //! An answer while it is read: its rows as they are printed, within limits.
 
 use super::cell::Cell;
-use super::denotation::{print_cell, print_rows};
+use super::denotation::{Purpose, print_cell, print_rows};
 use super::limits::QueryLimits;
 use crate::{Fault, Outcome};
 
 /// An answer while it is read.
 pub(crate) struct Answer {
     limits: QueryLimits,
+    purpose: Purpose,
     rows: Vec<String>,
     output: usize,
-    /// An answer is empty if it has no cell but NULLs: `max` of no rows is a row with NULL.
+    /// Compared with others, an answer is empty if it has no cell but NULLs: `max` of no rows is a row with NULL.
     is_empty: bool,
 }
 
 impl Answer {
-    pub(crate) fn new(limits: QueryLimits) -> Answer {
-        Answer { limits, rows: Vec::new(), output: 0, is_empty: true }
+    pub(crate) fn new(limits: QueryLimits, purpose: Purpose) -> Answer {
+        Answer { limits, purpose, rows: Vec::new(), output: 0, is_empty: true }
     }
 
     /// Adds a row. Errors if it exceeds a limit, or a cell cannot be read.
@@ -27,6 +28,7 @@ impl Answer {
         if self.rows.len() == self.limits.rows {
             return Err(Fault::Limit("rows"));
         }
+        self.is_empty &= self.purpose == Purpose::Comparison;
         let mut text = String::from("(");
         for (column, cell) in cells.enumerate() {
             let cell = cell?;
@@ -34,7 +36,7 @@ impl Answer {
             if column > 0 {
                 text.push(' ');
             }
-            print_cell(&mut text, cell);
+            print_cell(&mut text, cell, self.purpose);
             if self.output + text.len() > self.limits.output {
                 return Err(Fault::Limit("output"));
             }

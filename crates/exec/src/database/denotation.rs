@@ -12,17 +12,52 @@
 //! A real number without fraction is printed as an integer, and any other with [`DIGITS`] significant digits, so that
 //! sums in different orders are equal. Two such sums can still differ if a rounding boundary is between them, which is the
 //! case for about one pair in a hundred million.
+//!
+//! People see more digits: an answer that is printed for [`Purpose::Display`] has [`SHOWN_DIGITS`], and is never compared.
 
 use super::cell::Cell;
+use crate::Outcome;
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 
 /// The significant digits of numbers with a fraction. They decide which computed numbers count as equal.
 const DIGITS: usize = 9;
+/// The significant digits of numbers with a fraction that people see: all that can be trusted of a sum.
+const SHOWN_DIGITS: usize = 15;
+/// A printed number with fewer digits is not one of many digits that was rounded, up to a part in a hundred million.
+const MAYBE_ROUNDED: usize = 8;
 
 /// How an answer whose rows have no order begins, and one whose rows have.
 const BAG: &str = "(bag";
 const LIST: &str = "(list";
+
+/// What an answer is printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Comparing it with others: numbers have [`DIGITS`] digits, and rows of nothing but NULLs are no answer.
+    Comparison,
+    /// Showing it: numbers have [`SHOWN_DIGITS`] digits, and every row is there.
+    Display,
+}
+
+/// Returns whether the outcome of a query may lack something that people would see in its answer: digits of a number, or rows of nothing but
+/// NULLs. [`Executor::full_answer`](crate::Executor::full_answer) has them.
+pub fn may_be_abridged(outcome: &Outcome) -> bool {
+    let has_many_digits = |cell: &AnswerCell| match cell {
+        AnswerCell::Number(printed) => {
+            let digits = printed.split('e').next().unwrap_or_default().bytes().filter(u8::is_ascii_digit);
+            digits.count() >= MAYBE_ROUNDED
+        }
+        _ => false,
+    };
+    match outcome {
+        Outcome::Empty => true,
+        Outcome::Value(answer) => {
+            answer_cells(answer).is_some_and(|rows| rows.iter().flatten().any(has_many_digits))
+        }
+        _ => false,
+    }
+}
 
 /// Returns whether an answer is a single 0, as a number or as a text.
 pub fn is_zero(answer: &str) -> bool {
@@ -202,14 +237,18 @@ pub(crate) fn print_rows(mut rows: Vec<String>, ordered: bool) -> String {
 }
 
 /// Appends a printed cell to `text`.
-pub(crate) fn print_cell(text: &mut String, cell: Cell<'_>) {
+pub(crate) fn print_cell(text: &mut String, cell: Cell<'_>, purpose: Purpose) {
+    let digits = match purpose {
+        Purpose::Comparison => DIGITS,
+        Purpose::Display => SHOWN_DIGITS,
+    };
     // Writing to a string cannot fail.
     match cell {
         Cell::Null => text.push_str("null"),
         Cell::Integer(integer) => {
             let _ = write!(text, "{integer}");
         }
-        Cell::Real(real) => print_real(text, real),
+        Cell::Real(real) => print_real(text, real, digits),
         Cell::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(characters) => print_text(text, characters),
             Err(_) => {
@@ -221,7 +260,7 @@ pub(crate) fn print_cell(text: &mut String, cell: Cell<'_>) {
     }
 }
 
-fn print_real(text: &mut String, real: f64) {
+fn print_real(text: &mut String, real: f64, digits: usize) {
     const INTEGERS_END: f64 = 9_223_372_036_854_775_808.0; // 2^63
     let _ = match real.partial_cmp(&0.0) {
         None => write!(text, "nan"),
@@ -230,7 +269,7 @@ fn print_real(text: &mut String, real: f64) {
         Some(_) if real.fract() == 0.0 && real.abs() < INTEGERS_END => write!(text, "{}", real as i64),
         Some(_) if real.is_infinite() => write!(text, "{real}"),
         Some(_) => {
-            let rounded: f64 = format!("{real:.*e}", DIGITS - 1).parse().unwrap_or(real);
+            let rounded: f64 = format!("{real:.*e}", digits - 1).parse().unwrap_or(real);
             if rounded.fract() == 0.0 && rounded.abs() < INTEGERS_END {
                 write!(text, "{}", rounded as i64)
             } else {
@@ -287,9 +326,39 @@ mod tests {
         ];
         for (cell, expected) in cases {
             let mut text = String::new();
-            print_cell(&mut text, cell);
+            print_cell(&mut text, cell, Purpose::Comparison);
             assert_eq!(text, expected);
         }
+    }
+
+    /// Issue 19: people saw sums of money without their cents.
+    #[test]
+    fn people_see_the_digits_that_comparison_leaves_out() {
+        for (real, compared, shown) in [
+            (12_345_678.95, "12345678.9", "12345678.95"),
+            (12_345_678.04, "12345678", "12345678.04"),
+            (1_700_000_000.5, "1700000000", "1700000000.5"),
+            (52.520_006_599, "52.5200066", "52.520006599"),
+            (1.234_567_891e-20, "1.23456789e-20", "1.234567891e-20"),
+            (0.1 + 0.2, "0.3", "0.3"),
+            (2.5, "2.5", "2.5"),
+        ] {
+            let printed = |purpose| {
+                let mut text = String::new();
+                print_cell(&mut text, Cell::Real(real), purpose);
+                text
+            };
+            assert_eq!(printed(Purpose::Comparison), compared);
+            assert_eq!(printed(Purpose::Display), shown);
+            let outcome = Outcome::Value(print_rows(vec![format!("(1 {compared})")], false));
+            assert_eq!(may_be_abridged(&outcome), compared != shown, "{real}");
+        }
+        assert!(may_be_abridged(&Outcome::Empty));
+        assert!(
+            !may_be_abridged(&Outcome::Value("(bag (\"123456789\" 7))".into())),
+            "a text has all of its digits"
+        );
+        assert!(!may_be_abridged(&Outcome::Timeout("12345678".into())));
     }
 
     #[test]
@@ -307,7 +376,7 @@ mod tests {
         let answer = |cells: &[Cell<'_>]| {
             let rows = cells.iter().map(|&cell| {
                 let mut row = String::from("(");
-                print_cell(&mut row, cell);
+                print_cell(&mut row, cell, Purpose::Comparison);
                 row + ")"
             });
             print_rows(rows.collect(), true)
@@ -334,9 +403,9 @@ mod tests {
             Cell::Blob(&[0, 255]),
         ] {
             let mut row = String::from("(");
-            print_cell(&mut row, cell);
+            print_cell(&mut row, cell, Purpose::Comparison);
             row.push(' ');
-            print_cell(&mut row, cell);
+            print_cell(&mut row, cell, Purpose::Comparison);
             row.push(')');
             let rows = answer_cells(&print_rows(vec![row], false)).unwrap();
             let expected = match cell {

@@ -38,7 +38,9 @@ pub(crate) mod time_text;
 mod values;
 
 pub use cell::Cell;
-pub use denotation::{AnswerCell, answer_cells, answer_rows, has_order, is_zero, same_answer};
+pub use denotation::{
+    AnswerCell, answer_cells, answer_rows, has_order, is_zero, may_be_abridged, same_answer,
+};
 pub use error::DatabaseError;
 pub use limits::QueryLimits;
 pub use read_schema::{LeftOutTable, ProgressCallback, ReadSchema, ReadingProgress};
@@ -49,7 +51,7 @@ pub use values::{
 
 pub(crate) use answer::Answer;
 pub(crate) use column_profile::ColumnProfile;
-pub(crate) use denotation::{print_cell, print_rows};
+pub(crate) use denotation::Purpose;
 pub(crate) use foreign_keys::TableProfile;
 pub(crate) use outline::outline;
 pub(crate) use private_folder::PrivateFolder;

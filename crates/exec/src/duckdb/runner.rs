@@ -3,7 +3,7 @@
 use super::functions::FUNCTIONS;
 use super::plan;
 use super::session::{RunLimits, Session, Source};
-use crate::database::{Answer, DatabaseError, QueryLimits};
+use crate::database::{Answer, DatabaseError, Purpose, QueryLimits};
 use crate::{Executor, Fault, Outcome};
 use std::sync::Arc;
 use std::time::Instant;
@@ -68,13 +68,13 @@ impl DuckDbRunner {
         }
     }
 
-    fn run(&mut self, program: &str) -> Result<Outcome, Fault> {
+    fn run(&mut self, program: &str, purpose: Purpose) -> Result<Outcome, Fault> {
         let ordered = self.check(program)?;
         let query = self.guarded(program)?;
         self.session.make_ready()?;
         let began = Instant::now();
         self.check_cost(&query)?;
-        let mut answer = Answer::new(self.limits);
+        let mut answer = Answer::new(self.limits, purpose);
         let QueryLimits { time, rows, output, .. } = self.limits;
         let time = time.saturating_sub(began.elapsed());
         let limits = RunLimits { time, rows, output: output.saturating_mul(MESSAGE_BYTES_A_CELL) };
@@ -85,7 +85,11 @@ impl DuckDbRunner {
 
 impl Executor for DuckDbRunner {
     fn execute(&mut self, program: &str) -> Outcome {
-        self.run(program).unwrap_or_else(Outcome::from)
+        self.run(program, Purpose::Comparison).unwrap_or_else(Outcome::from)
+    }
+
+    fn full_answer(&mut self, program: &str) -> Outcome {
+        self.run(program, Purpose::Display).unwrap_or_else(Outcome::from)
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {

@@ -5,8 +5,7 @@ use super::cells::ReadCell;
 use super::functions::FUNCTIONS;
 use super::session::{QueryToSend, Server, Session};
 use super::transaction::{Allowance, RunError};
-use crate::database::Cell;
-use crate::database::{DatabaseError, QueryLimits, print_cell, print_rows};
+use crate::database::{Answer, DatabaseError, Purpose, QueryLimits};
 use crate::{Executor, Fault, Outcome};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -129,13 +128,14 @@ impl PostgresRunner {
     }
 
     /// Checks a query and decides how it runs.
-    fn admit(&self, program: &str) -> Result<Admitted, Fault> {
+    fn admit(&self, program: &str, purpose: Purpose) -> Result<Admitted, Fault> {
         let ordered = self.check(program)?;
         let query = self.guarded(program)?;
         Ok(Admitted {
             ordered: ordered.unwrap_or(query.ordered),
             needs_plan: !self.is_small(&query) && self.limits.steps != u64::MAX,
             allowance: self.allowance(&query),
+            purpose,
             query,
         })
     }
@@ -143,7 +143,7 @@ impl PostgresRunner {
     /// Returns the outcome of each program.
     fn run_all(&mut self, programs: &[&str]) -> Vec<Outcome> {
         let admitted: Vec<Result<Admitted, Fault>> =
-            programs.iter().map(|program| self.admit(program)).collect();
+            programs.iter().map(|program| self.admit(program, Purpose::Comparison)).collect();
         let mut outcomes: Vec<Option<Outcome>> =
             admitted.iter().map(|query| query.as_ref().err().cloned().map(Outcome::from)).collect();
         let waiting = |outcomes: &[Option<Outcome>]| -> Vec<usize> {
@@ -161,6 +161,13 @@ impl PostgresRunner {
             outcomes[index] = query(&index).map(|query| self.run_alone(query));
         }
         outcomes.into_iter().flatten().collect()
+    }
+
+    fn run_for(&mut self, program: &str, purpose: Purpose) -> Outcome {
+        match self.admit(program, purpose) {
+            Ok(query) => self.run_alone(&query),
+            Err(fault) => fault.into(),
+        }
     }
 
     /// Runs one query, as often as the connection to the server ends.
@@ -185,10 +192,11 @@ impl PostgresRunner {
         if sent.is_empty() || !self.learn_types(queries) {
             return outcomes;
         }
-        let mut answers: Vec<Answer> = left.iter().map(|_| Answer::new(self.limits)).collect();
+        let mut answers: Vec<Answer> =
+            left.iter().map(|&index| Answer::new(self.limits, queries[index].purpose)).collect();
         let mut each_row: Vec<_> = answers
             .iter_mut()
-            .map(|answer| move |row: &[ReadCell<'_>]| answer.add(row.iter().map(ReadCell::cell)))
+            .map(|answer| move |row: &[ReadCell<'_>]| answer.add(row.iter().map(|cell| Ok(cell.cell()))))
             .collect();
         // One more row than allowed shows that there are too many.
         let run = self.session.run_all(&sent, self.limits.rows.saturating_add(1), &mut each_row);
@@ -200,7 +208,7 @@ impl PostgresRunner {
         };
         for ((index, run), answer) in left.into_iter().zip(runs).zip(answers) {
             outcomes[index] = match run {
-                Ok(()) => Some(answer.outcome(queries[index].ordered)),
+                Ok(()) => Some(answer.finish(queries[index].ordered)),
                 Err(RunError::Fault(fault) | RunError::Unread(fault)) => Some(fault.into()),
                 Err(RunError::Unprintable(conversions)) => self.run_converted(queries[index], conversions),
                 Err(RunError::Lost(_)) => None,
@@ -218,12 +226,12 @@ impl PostgresRunner {
         loop {
             let sql = converted(&admitted.query.text, &conversions);
             let sent = [QueryToSend { sql: &sql, allowance: admitted.allowance }];
-            let mut answer = Answer::new(self.limits);
-            let mut each_row = [|row: &[ReadCell<'_>]| answer.add(row.iter().map(ReadCell::cell))];
+            let mut answer = Answer::new(self.limits, admitted.purpose);
+            let mut each_row = [|row: &[ReadCell<'_>]| answer.add(row.iter().map(|cell| Ok(cell.cell())))];
             let run = self.session.run_all(&sent, self.limits.rows.saturating_add(1), &mut each_row);
             let before = conversions.clone();
             match run.and_then(|mut runs| runs.pop().unwrap_or(Ok(()))) {
-                Ok(()) => return Some(answer.outcome(admitted.ordered)),
+                Ok(()) => return Some(answer.finish(admitted.ordered)),
                 Err(RunError::Fault(fault) | RunError::Unread(fault)) => return Some(fault.into()),
                 Err(RunError::Lost(_)) => return None,
                 // Another row has a value, such as an array of arrays, that no row before had.
@@ -309,51 +317,13 @@ struct Admitted {
     /// Whether the server's plan decides if it runs.
     needs_plan: bool,
     allowance: Allowance,
+    /// What its answer is printed for.
+    purpose: Purpose,
 }
 
 impl Admitted {
     fn to_send(&self) -> QueryToSend<'_> {
         QueryToSend { sql: &self.query.text, allowance: self.allowance }
-    }
-}
-
-/// An answer while it is read.
-struct Answer {
-    limits: QueryLimits,
-    rows: Vec<String>,
-    output: usize,
-    /// An answer is empty if it has no cell but NULLs: `max` of no rows is a row with NULL.
-    is_empty: bool,
-}
-
-impl Answer {
-    fn new(limits: QueryLimits) -> Self {
-        Answer { limits, rows: Vec::new(), output: 0, is_empty: true }
-    }
-
-    fn outcome(self, ordered: bool) -> Outcome {
-        if self.is_empty { Outcome::Empty } else { Outcome::Value(print_rows(self.rows, ordered)) }
-    }
-
-    fn add<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) -> Result<(), Fault> {
-        if self.rows.len() == self.limits.rows {
-            return Err(Fault::Limit("rows"));
-        }
-        let mut text = String::from("(");
-        for (column, cell) in cells.enumerate() {
-            self.is_empty &= cell == Cell::Null;
-            if column > 0 {
-                text.push(' ');
-            }
-            print_cell(&mut text, cell);
-            if self.output + text.len() > self.limits.output {
-                return Err(Fault::Limit("output"));
-            }
-        }
-        text.push(')');
-        self.output += text.len() + 1;
-        self.rows.push(text);
-        Ok(())
     }
 }
 
@@ -380,10 +350,11 @@ fn check_plan(plan: &str, steps: u64, joins_texts: bool) -> Result<(), Fault> {
 
 impl Executor for PostgresRunner {
     fn execute(&mut self, program: &str) -> Outcome {
-        match self.admit(program) {
-            Ok(query) => self.run_alone(&query),
-            Err(fault) => fault.into(),
-        }
+        self.run_for(program, Purpose::Comparison)
+    }
+
+    fn full_answer(&mut self, program: &str) -> Outcome {
+        self.run_for(program, Purpose::Display)
     }
 
     fn execute_all(&mut self, programs: &[&str]) -> Vec<Outcome> {

@@ -3,7 +3,7 @@
 use super::database::SqliteDatabase;
 use super::guard::{Allowance, Session};
 use crate::database::DatabaseError;
-use crate::database::{Answer, QueryLimits, outline};
+use crate::database::{Answer, Purpose, QueryLimits, outline};
 
 use crate::{Executor, Fault, Outcome};
 use xpr_lang::sql::{self, CheckError, Schema};
@@ -75,7 +75,7 @@ impl SqliteRunner {
         &self.schema
     }
 
-    fn run(&self, program: &str) -> Result<Outcome, Fault> {
+    fn run(&self, program: &str, purpose: Purpose) -> Result<Outcome, Fault> {
         let outline = outline(program).map_err(|reason| Fault::Runtime(format!("refused: {reason}")))?;
         let facts = match &self.check {
             Some(check) => check(outline.text, &self.schema)?,
@@ -83,7 +83,7 @@ impl SqliteRunner {
         };
         let ordered = facts.map_or(outline.ordered, |facts| facts.ordered);
         let QueryLimits { steps, time, memory, .. } = self.limits;
-        let mut answer = Answer::new(self.limits);
+        let mut answer = Answer::new(self.limits, purpose);
         self.session.run(outline.text, Allowance { steps, time, memory }, |row, columns| {
             answer.add((0..columns).map(|column| match row.get_ref(column) {
                 Ok(cell) => Ok(super::tables::cell(cell)),
@@ -96,7 +96,11 @@ impl SqliteRunner {
 
 impl Executor for SqliteRunner {
     fn execute(&mut self, program: &str) -> Outcome {
-        self.run(program).unwrap_or_else(Outcome::from)
+        self.run(program, Purpose::Comparison).unwrap_or_else(Outcome::from)
+    }
+
+    fn full_answer(&mut self, program: &str) -> Outcome {
+        self.run(program, Purpose::Display).unwrap_or_else(Outcome::from)
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {

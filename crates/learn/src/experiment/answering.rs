@@ -249,7 +249,7 @@ impl<'r> QuestionAnswerer<'r> {
         let explanation = program.and_then(|program| self.task.explain(program, question));
         let columns = program.and_then(|program| self.task.column_names(program, question));
         let rows = match answer.candidates.get(answer.chosen) {
-            Some(chosen) if columns.is_some() => rows_of(&chosen.outcome),
+            Some(chosen) if columns.is_some() => rows_of(&self.chooser.full_answer(chosen)),
             _ => None,
         };
         let mut answered = AnsweredQuestion {
@@ -274,7 +274,7 @@ impl<'r> QuestionAnswerer<'r> {
 
     /// Returns the most probable different answers.
     fn alternatives(
-        &self,
+        &mut self,
         answered: &AnsweredQuestion,
         question: &Question,
         beam: &RankedBeam,
@@ -282,12 +282,17 @@ impl<'r> QuestionAnswerer<'r> {
         let first =
             answered.answers.iter().take(MAX_ALTERNATIVES).filter_map(|group| group.candidates.first());
         let alternative = |&index: &usize| {
-            let ExecutedCandidate { program: text, outcome, .. } = &answered.candidates[index];
+            let candidate = &answered.candidates[index];
             let program = &beam.candidates[index].program;
             let columns = self.task.column_names(program, question);
-            let rows = columns.as_ref().and_then(|_| rows_of(outcome));
+            let rows = match columns.is_some() {
+                true if index == answered.chosen => answered.rows.clone(),
+                true => rows_of(&self.chooser.full_answer(candidate)),
+                false => None,
+            };
             let explanation = self.task.explain(program, question);
-            Alternative { program: text.clone(), explanation, columns, rows, outcome: outcome.clone() }
+            let ExecutedCandidate { program: text, outcome, .. } = candidate.clone();
+            Alternative { program: text, explanation, columns, rows, outcome }
         };
         first.map(alternative).collect()
     }

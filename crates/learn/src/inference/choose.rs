@@ -11,7 +11,8 @@ use crate::hyperparameters::FINDING_NOTHING_PENALTY;
 use crate::reward::Success;
 use crate::task::{Task, TaskError};
 use std::fmt;
-use xpr_exec::Executor;
+use xpr_exec::database::may_be_abridged;
+use xpr_exec::{Executor, Outcome};
 use xpr_parser::{Candidate, Question};
 use xpr_run::{EvalConfig, ExecutedCandidate};
 
@@ -116,6 +117,18 @@ impl<'t> AnswerChooser<'t> {
         Answer { chosen, candidates: executed, answers }
     }
 
+    /// Returns the answer of a candidate as people see it.
+    pub fn full_answer(&mut self, candidate: &ExecutedCandidate) -> Outcome {
+        if may_be_abridged(&candidate.outcome) {
+            let full = self.patient.full_answer(&candidate.program);
+            // It ran once, so what fails now is a limit of time or a connection.
+            if full.executes() {
+                return full;
+            }
+        }
+        candidate.outcome.clone()
+    }
+
     /// Returns the candidates that execute: by their answers, or each alone if votes do not count.
     fn voters(&self, executed: &[ExecutedCandidate]) -> Vec<AnswerGroup> {
         if self.votes {
@@ -158,7 +171,6 @@ mod tests {
     use super::*;
     use crate::task::KnowledgeWorld;
     use xpr_exec::overnight;
-    use xpr_lang::Outcome;
 
     #[test]
     fn a_success_is_chosen_before_a_more_probable_failure() {

@@ -52,7 +52,7 @@ fn run_query(
     question: Option<&str>,
 ) -> Result<RunResponse, Problem> {
     let start = Instant::now();
-    let outcome = executor.execute(&sql);
+    let outcome = executor.full_answer(&sql);
     // Its message would name the file of the database.
     parser.run.task.check_unchanged().map_err(|_| data_changed())?;
     if !outcome.executes() {

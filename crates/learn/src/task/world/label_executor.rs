@@ -20,18 +20,27 @@ impl<'w> LabelExecutor<'w> {
         let runner = database.runner(language.schema(), QueryLimits::interactive())?;
         Ok(LabelExecutor { runner, language })
     }
-}
 
-impl Executor for LabelExecutor<'_> {
-    fn execute(&mut self, program: &str) -> Outcome {
-        let outcome = self.runner.execute(program);
+    /// Runs a query with `run`; in its canonical text, if the database refuses it.
+    fn run(&mut self, program: &str, run: fn(&mut dyn Executor, &str) -> Outcome) -> Outcome {
+        let outcome = run(&mut *self.runner, program);
         match outcome {
             Outcome::RuntimeError(_) | Outcome::TypeError(_) => match self.language.parse(program) {
-                Ok(query) => self.runner.execute(&self.language.text(&query)),
+                Ok(query) => run(&mut *self.runner, &self.language.text(&query)),
                 Err(_) => outcome,
             },
             outcome => outcome,
         }
+    }
+}
+
+impl Executor for LabelExecutor<'_> {
+    fn execute(&mut self, program: &str) -> Outcome {
+        self.run(program, |runner, program| runner.execute(program))
+    }
+
+    fn full_answer(&mut self, program: &str) -> Outcome {
+        self.run(program, |runner, program| runner.full_answer(program))
     }
 
     fn column_names(&mut self, program: &str) -> Option<Vec<String>> {
