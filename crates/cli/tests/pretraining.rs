@@ -1,6 +1,10 @@
 //! A parser for many databases, through the binary: pretrained on two, it reads questions about a third.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
+#[path = "../../sentence/tests/support/mod.rs"]
+mod tiny_model;
+
+use safetensors::tensor::Dtype;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -292,4 +296,58 @@ fn a_project_without_labels_answers_at_once() {
     let neither = ["init", "--db", "other/boats/boats.sqlite", "--no-base"];
     let neither = fail(&mut databases.command(&neither));
     assert!(neither.contains("--labeled <FILE>"), "{neither}");
+}
+
+/// Issue 18: pretraining went on although tables had other columns, or labels could no longer be learned from.
+#[test]
+fn pretraining_does_not_go_on_with_other_tables_or_labels() {
+    let databases = Databases::new();
+    succeed(&mut databases.pretrain("base", &["--set", "train.steps=1"]));
+    let resume = || databases.command(&["pretrain", "--resume", "--out", "base"]);
+    let change = |sql: &str| {
+        let file = databases.path("known/pets/pets.sqlite");
+        rusqlite::Connection::open(file).unwrap().execute_batch(sql).unwrap();
+    };
+    change("INSERT INTO dog VALUES ('luna', 4)");
+    succeed(&mut resume());
+    for (sql, undo, expected) in [
+        ("ALTER TABLE dog ADD COLUMN owner TEXT", "ALTER TABLE dog DROP COLUMN owner", "the tables, columns"),
+        (
+            "UPDATE dog SET name = 'b.' WHERE age = 3",
+            "UPDATE dog SET name = 'bella' WHERE age = 3",
+            "the cells",
+        ),
+    ] {
+        change(sql);
+        let refused = fail(&mut resume());
+        assert!(refused.contains(&format!("trained on other data: {expected}")), "{refused}");
+        change(undo);
+        succeed(&mut resume());
+    }
+}
+
+/// Issue 18: a base was packed with the weights of an earlier pretraining, although its questions or word vectors were others by then.
+#[test]
+fn a_base_of_other_questions_or_vectors_is_not_packed() {
+    let databases = Databases::new();
+    let model = tiny_model::model(Dtype::F32);
+    fs::write(databases.path("words.txt"), "how\nmany\nthe\n").unwrap();
+    let base = || {
+        let mut command = databases.command(&["base", "pretrain.toml", "--work", "work", "--out", "packed"]);
+        command
+            .args(["--set", "train.steps=1", "--size", "4", "--words", "words.txt", "--model"])
+            .arg(model.path());
+        command
+    };
+    succeed(&mut base());
+    succeed(&mut base());
+    fs::write(databases.path("words.txt"), "how\nmany\nof\n").unwrap();
+    let refused = fail(&mut base());
+    assert!(refused.contains("trained on other data: the word vectors changed"), "{refused}");
+    fs::write(databases.path("words.txt"), "how\nmany\nthe\n").unwrap();
+    let pairs = databases.path("known/pets/pairs.tsv");
+    let more = fs::read_to_string(&pairs).unwrap() + "how many dogs\tSELECT count(*) FROM dog\n";
+    fs::write(pairs, more).unwrap();
+    let refused = fail(&mut base());
+    assert!(refused.contains("trained on other data: the training examples"), "{refused}");
 }

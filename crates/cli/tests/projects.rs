@@ -206,6 +206,36 @@ fn a_run_does_not_go_on_with_other_labels_because_cells_changed() {
     );
 }
 
+/// Issue 18: one table showed results of cells that were trained before and after columns were added.
+#[test]
+fn cells_of_a_database_that_has_other_columns_now_are_not_those_of_a_sweep() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--labeled", "pairs.tsv", "--out", "project"]));
+    let sweep = |beams: &str| {
+        let grid = "\"train.steps\" = [1]\n\"eval.confidence_folds\" = [0]\n";
+        let part = format!(
+            "[[part]]\nexperiment = \"project/xpr.toml\"\n[part.grid]\n{grid}\"eval.beam\" = {beams}\n"
+        );
+        fs::write(folder.path().join("sweep.toml"), part).unwrap();
+        xpr(folder.path(), &["sweep", "sweep.toml", "--out", "cells"])
+    };
+    printed(&sweep("[1]"));
+    let change = |sql: &str| {
+        rusqlite::Connection::open(folder.path().join("music.db")).unwrap().execute_batch(sql).unwrap();
+    };
+    // Rows come and go.
+    change("INSERT INTO artist VALUES (3, 'Chet Baker', 1929)");
+    printed(&sweep("[1]"));
+    change("ALTER TABLE artist ADD COLUMN died INT");
+    for beams in ["[1]", "[1, 2]"] {
+        let output = sweep(beams);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        let expected = "trained on other data: the tables, columns or constants changed";
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
 #[test]
 fn data_check_counts_and_explains_failures() {
     let folder = folder();
@@ -559,6 +589,47 @@ fn a_parser_is_taught_and_answers_are_kept_as_right_or_wrong() {
 }
 
 /// Issue 18: names and texts of a database reached the terminal as they are.
+/// Issue 18: teaching copied damaged files, what it could not finish stayed in the run, and resuming the training of a taught parser replaced
+/// it by one that was not taught.
+#[test]
+fn a_parser_is_taught_whole_or_not_at_all_and_stays_as_it_is() {
+    let folder = folder();
+    printed(&xpr(folder.path(), &["init", "--db", "music.db", "--out", "project"]));
+    let run = folder.path().join("project/run");
+    let teach = || {
+        let (question, sql) = ("who made pastel blues", "SELECT name FROM artist WHERE id = 1");
+        xpr(folder.path(), &["teach", "project/run", question, sql])
+    };
+    let refused = |output: Output, expected: &str| {
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{message}");
+    };
+    let card = fs::read(run.join("card.md")).unwrap();
+    fs::write(run.join("card.md"), "another").unwrap();
+    refused(teach(), "card.md: this is not the file that training wrote");
+    assert_eq!(fs::read_dir(run.join("parsers")).unwrap().count(), 0);
+    fs::write(run.join("card.md"), card).unwrap();
+    printed(&teach());
+
+    let weights = || fs::read(run.join("parsers/1/model.safetensors")).unwrap();
+    let before = weights();
+    let resume = xpr(folder.path(), &["train", "--resume", "--out", "project/run/parsers/1"]);
+    refused(resume, "project/run/parsers/1 is a later parser of ");
+    fs::rename(run.join("parsers/1"), folder.path().join("moved")).unwrap();
+    refused(
+        xpr(folder.path(), &["train", "--resume", "--out", "moved", "--data", "project"]),
+        "there is no checkpoint to go on from, and the run is finished",
+    );
+    fs::rename(folder.path().join("moved"), run.join("parsers/1")).unwrap();
+    assert!(weights() == before);
+
+    // An earlier copy of the list.
+    fs::write(run.join("parsers.json"), r#"{"current": 0, "parsers": []}"#).unwrap();
+    for command in [&["ask", "project/run", "who"][..], &["improve", "project/run", "--list"]] {
+        refused(xpr(folder.path(), command), "parsers.json: it has no record of the parser in ");
+    }
+}
+
 #[test]
 fn no_output_has_characters_that_a_terminal_obeys() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,9 @@ use xpr_base::{CARD_FILE, CHECKSUMS_FILE, PARSER_FILE, PATTERNS_FILE, VECTORS_FI
 use xpr_data::{Embeddings, read_bytes, read_text, write_file};
 use xpr_learn::experiment::{DatabaseRecord, PackedBase, Pretraining, ZeroShotEvaluation};
 use xpr_learn::synthesis::Patterns;
-use xpr_run::{Evaluation, PretrainConfig, RunFile, RunFolder, fingerprint, fingerprint_bytes};
+use xpr_run::{
+    Evaluation, Manifest, PretrainConfig, Reward, RunFile, RunFolder, fingerprint, fingerprint_bytes,
+};
 
 /// The share of the questions about held-out databases that packing may cost.
 const MAX_LOSS: f64 = 0.01;
@@ -121,12 +123,18 @@ impl Pretrained {
             }
             Ok(folder) => {
                 let started = PretrainConfig::read(&folder.path(RunFile::Config), &[], None)?;
+                if config.eval.prefer == Reward::Auto {
+                    // Pretraining records what the labels decide.
+                    config.eval.prefer = started.eval.prefer;
+                }
                 if started != config {
                     bail!(
                         "{} was begun with other settings; remove it, or name another folder with --work",
                         path.display()
                     );
                 }
+                // Its name does not tell whether the word vectors were made again.
+                Pretraining::check_data(&started, &folder)?;
                 if !folder.is_finished() {
                     let folder = RunFolder::open_locked(&path)?;
                     pretrain(started, &folder, true)?;
@@ -151,7 +159,7 @@ impl Pretrained {
         let mut files = contents.to_vec();
         files.push((CHECKSUMS_FILE, checksums.as_bytes()));
         write_files(work, &files)?;
-        let crossed: Evaluation = self.folder.read_json(RunFile::Evaluation)?;
+        let crossed = Evaluation::read(&self.folder)?;
         let evaluate = |base: &Path, what: &str| -> Result<Evaluation> {
             if self.config.data.held_out == 0 {
                 return Ok(crossed);
@@ -185,7 +193,9 @@ impl Pretrained {
     /// Returns the card: what the parser was trained on, and how often it is right.
     fn card(&self, report: &BaseReport, checksums: &str) -> Result<String> {
         let PretrainConfig { data, model, train, .. } = &self.config;
-        let databases: Vec<DatabaseRecord> = self.folder.read_json(RunFile::Databases)?;
+        let manifest = Manifest::read(&self.folder)?;
+        let databases: Vec<DatabaseRecord> =
+            self.folder.read_checked_json(RunFile::Databases, manifest.as_ref())?;
         let (held_out, learned): (Vec<&DatabaseRecord>, Vec<&DatabaseRecord>) =
             databases.iter().partition(|database| database.evaluation.is_some());
         let questions: usize = learned.iter().map(|database| database.questions - database.left_out).sum();

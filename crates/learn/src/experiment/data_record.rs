@@ -7,12 +7,12 @@
 use super::base::Base;
 use super::error::ExperimentError;
 use crate::task::dataset::Examples;
-use crate::task::{LabeledExample, Task};
+use crate::task::{DatabaseWorld, GrammarRecord, LabeledExample, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use xpr_data::{DataError, Example};
-use xpr_run::{BUILT_IN, Config, RunError, RunFile, RunFolder, fingerprint};
+use xpr_run::{BUILT_IN, Config, DataConfig, Dataset, Manifest, RunError, RunFile, RunFolder, fingerprint};
 use xpr_sentence::SentenceEncoder;
 
 /// The content of `data.json`: a fingerprint of each part of the data.
@@ -29,6 +29,9 @@ pub(super) struct DataRecord {
     /// The weights of the sentence encoder. It is left out where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     encoder: Option<String>,
+    /// What the database declares. It is left out where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    schema: Option<String>,
     /// The rules and items of the grammar. It is left out where the world was not opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grammar: Option<String>,
@@ -54,6 +57,7 @@ impl DataRecord {
                 true => Some(vectors.fingerprint(&SentenceEncoder::weights_file(&config.learn.encoder))?),
                 false => None,
             },
+            schema: None,
             grammar: None,
             learned: None,
         })
@@ -76,16 +80,25 @@ impl DataRecord {
             test: databases(held_out),
             vectors: VectorFiles::default().fingerprint(embeddings)?,
             encoder: None,
+            schema: None,
             grammar: None,
             learned: None,
         })
     }
 
-    /// Adds the rules and items of the grammar.
+    /// Adds what the database of a task declares, and the rules and items of its grammar.
     pub(super) fn with_grammar(self, task: &Task) -> Self {
+        let schema = task.world().declaration().map(str::to_owned);
+        DataRecord { schema, ..self.with_grammars([task.grammar_record()]) }
+    }
+
+    /// Adds the rules and items of the grammars of some databases.
+    pub(super) fn with_grammars(self, grammars: impl IntoIterator<Item = GrammarRecord>) -> Self {
         // A record of texts and numbers has a form in JSON.
-        let grammar = serde_json::to_string(&task.grammar_record().without_labels()).unwrap_or_default();
-        DataRecord { grammar: Some(fingerprint([grammar.as_str()])), ..self }
+        let text =
+            |grammar: GrammarRecord| serde_json::to_string(&grammar.without_labels()).unwrap_or_default();
+        let grammars: Vec<String> = grammars.into_iter().map(text).collect();
+        DataRecord { grammar: Some(fingerprint(grammars.iter().map(String::as_str))), ..self }
     }
 
     /// Adds the labels that can be learned from.
@@ -99,13 +112,18 @@ impl DataRecord {
         let differ = |now: &Option<String>, then: &Option<String>| {
             now.as_ref().zip(then.as_ref()).is_some_and(|(now, then)| now != then)
         };
+        // A table that is left out is declared, and the grammar has no item of it.
+        let other_grammar = match self.grammar.is_some() && recorded.grammar.is_some() {
+            true => self.grammar != recorded.grammar,
+            false => differ(&self.schema, &recorded.schema),
+        };
         let parts = [
             ("the training examples", self.examples != recorded.examples),
             ("the unlabeled questions", self.unlabeled != recorded.unlabeled),
             ("the test examples", self.test != recorded.test),
             ("the word vectors", self.vectors != recorded.vectors),
             ("the sentence encoder", self.encoder != recorded.encoder),
-            ("the tables, columns or constants", differ(&self.grammar, &recorded.grammar)),
+            ("the tables, columns or constants", other_grammar),
             (
                 "the cells, and with them the labels that can be learned from,",
                 differ(&self.learned, &recorded.learned),
@@ -125,10 +143,7 @@ impl DataRecord {
     /// # Errors
     /// If it was trained on other data.
     pub(super) fn check(&self, folder: &RunFolder) -> Result<bool, ExperimentError> {
-        if !folder.has(RunFile::Data) {
-            return Ok(false);
-        }
-        let recorded: DataRecord = folder.read_json(RunFile::Data)?;
+        let Some(recorded) = DataRecord::read(folder)? else { return Ok(false) };
         match self.differences(&recorded).as_slice() {
             [] => Ok(true),
             changed => {
@@ -143,11 +158,16 @@ impl DataRecord {
     /// # Errors
     /// If the record cannot be read.
     pub(super) fn has_examples(folder: &RunFolder, examples: &Examples) -> Result<bool, RunError> {
-        if !folder.has(RunFile::Data) {
-            return Ok(false);
-        }
-        let recorded: DataRecord = folder.read_json(RunFile::Data)?;
-        Ok(recorded.examples == training_examples(examples))
+        let recorded = DataRecord::read(folder)?;
+        Ok(recorded.is_some_and(|recorded| recorded.examples == training_examples(examples)))
+    }
+
+    /// Reads the record of a folder. Returns nothing if an earlier version trained it.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is not the one that training wrote.
+    fn read(folder: &RunFolder) -> Result<Option<Self>, RunError> {
+        folder.read_optional_json(RunFile::Data, Manifest::read(folder)?.as_ref())
     }
 
     /// Records the data in a folder.
@@ -203,10 +223,12 @@ impl VectorFiles {
 #[derive(Debug, Default)]
 pub struct DataComparison {
     vectors: VectorFiles,
+    /// What each database declares, if it can be opened.
+    schemas: HashMap<(PathBuf, String), Option<String>>,
 }
 
 impl DataComparison {
-    /// Checks that the examples and word vectors of a run are those it was trained on. A run of an earlier version has no
+    /// Checks that the examples, the word vectors, and the tables and columns of a run are those it was trained on. A run of an earlier version has no
     /// record of them, and data that are gone cannot be compared; neither is an error.
     ///
     /// # Errors
@@ -217,9 +239,15 @@ impl DataComparison {
             Err(_) => return Ok(()),
         };
         match DataRecord::of_files(config, &examples, &mut self.vectors) {
-            Ok(now) => now.check(run).map(|_| ()),
+            Ok(now) => DataRecord { schema: self.schema(&config.data), ..now }.check(run).map(|_| ()),
             Err(_) => Ok(()),
         }
+    }
+
+    fn schema(&mut self, data: &DataConfig) -> Option<String> {
+        let DataConfig { dataset: Dataset::Database, folder, database, .. } = data else { return None };
+        let read = || DatabaseWorld::declaration_of(database, folder).ok();
+        self.schemas.entry((folder.clone(), database.clone())).or_insert_with(read).clone()
     }
 }
 

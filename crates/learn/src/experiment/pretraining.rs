@@ -9,7 +9,7 @@ use super::error::ExperimentError;
 use super::load::open_embeddings;
 use super::observer::Observer;
 use super::progress::RecordedProgress;
-use super::training_loop::{restore, take_steps};
+use super::training_loop::{begin_or_restore, take_steps};
 use super::zero_shot::{DatabaseRecord, ZeroShotEvaluation};
 use crate::reward::Success;
 use crate::task::databases::LabeledDatabase;
@@ -56,8 +56,8 @@ impl Pretraining {
     ) -> Result<Self, ExperimentError> {
         let databases = LabeledDatabase::of_settings(&config.data)?;
         let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
-        let (train, tested) = (with_examples(train)?, with_examples(held_out.clone())?);
-        let data = DataRecord::of_databases(named(&train), named(&tested), &config.data.embeddings)?;
+        let train = with_examples(train)?;
+        let data = data_record(&config, &train, &held_out)?;
         let embeddings = open_embeddings(&config.data.embeddings)?;
         let databases_of = count_databases(&train);
         let vocabulary = vocabulary(&embeddings, &train, &databases_of);
@@ -70,10 +70,11 @@ impl Pretraining {
             watch(*prepared, questions);
         };
         let mut prepared = PreparedQuestions::new();
-        let mut language = None;
+        let (mut language, mut grammars) = (None, Vec::new());
         for (database, examples) in &train {
             let task = database.open(&vocabulary)?;
             prepared.add(database, &task, examples, &done)?;
+            grammars.push(task.grammar_record());
             language.get_or_insert_with(|| {
                 let signatures = task.scene().grammar().signatures();
                 (GrammarRecord::of_rules(task.language().name(), signatures), task.scene().clone())
@@ -83,6 +84,7 @@ impl Pretraining {
         let Some((grammar, scene)) = language.filter(|_| !labeled.is_empty()) else {
             return Err(ExperimentError::AllLeftOut { examples: questions, first: None });
         };
+        let data = data.with_grammars(grammars).with_learned(&labeled);
         // Recorded, because a parser that starts from this one without labels needs it.
         if config.eval.prefer == Reward::Auto {
             config.eval.prefer = Success::from_labels(finds).reward();
@@ -121,6 +123,16 @@ impl Pretraining {
             watch(index + 1, train.len());
         }
         Ok(words)
+    }
+
+    /// Checks that the questions and word vectors that settings name are those a folder was trained on. Opens no database, which is fast.
+    ///
+    /// # Errors
+    /// If they are others, or cannot be read.
+    pub fn check_data(config: &PretrainConfig, folder: &RunFolder) -> Result<(), ExperimentError> {
+        let databases = LabeledDatabase::of_settings(&config.data)?;
+        let (train, held_out) = LabeledDatabase::hold_out(databases, config.data.held_out)?;
+        data_record(config, &with_examples(train)?, &held_out)?.check(folder).map(|_| ())
     }
 
     /// Returns the settings.
@@ -162,9 +174,8 @@ impl Pretraining {
         }
         let observer = &mut RecordedProgress::new(folder, observer);
         let mut trainer = self.trainer();
-        if !restore(&mut trainer, folder, observer)? {
-            folder.write_json(RunFile::Grammar, &self.grammar)?;
-            folder.write_json(RunFile::Vocabulary, &self.vocabulary.words())?;
+        let parser = (&self.grammar, self.vocabulary.words());
+        if !begin_or_restore(&mut trainer, parser, folder, observer)? {
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
         folder.write_json(RunFile::NoisyChannel, &self.channel)?;
@@ -258,6 +269,16 @@ impl PreparedQuestions {
         self.labeled.extend(labeled);
         task.check_unchanged()
     }
+}
+
+/// Returns the record of the questions of databases, and of the word vectors.
+fn data_record(
+    config: &PretrainConfig,
+    train: &[(LabeledDatabase, Vec<Example>)],
+    held_out: &[LabeledDatabase],
+) -> Result<DataRecord, ExperimentError> {
+    let held_out = with_examples(held_out.to_vec())?;
+    Ok(DataRecord::of_databases(named(train), named(&held_out), &config.data.embeddings)?)
 }
 
 fn with_examples(databases: Vec<LabeledDatabase>) -> Result<Vec<(LabeledDatabase, Vec<Example>)>, TaskError> {

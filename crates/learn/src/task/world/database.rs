@@ -18,8 +18,8 @@ use std::path::Path;
 use xpr_data::Example;
 use xpr_exec::Executor;
 use xpr_exec::database::{
-    self, Database, ProgressCallback, QueryLimits, ReadingProgress, ValueIndex, ValueLimits, is_zero,
-    same_answer,
+    self, Database, ProgressCallback, QueryLimits, ReadSchema, ReadingProgress, ValueIndex, ValueLimits,
+    is_zero, same_answer,
 };
 use xpr_lang::sql::{LabelPatterns, Literal, Schema, SearchFacts, Sql, SqlEnvironment, SuggestedValue};
 use xpr_lang::{Environment, Grammar, Language, Outcome};
@@ -30,6 +30,8 @@ pub struct DatabaseWorld {
     database: Box<dyn Database>,
     language: Sql,
     environment: SqlEnvironment,
+    /// A fingerprint of what the database declares.
+    declaration: String,
     values: ValueIndex,
     constants: Vec<SuggestedValue>,
     /// What labeled queries have; none if that was not recorded.
@@ -72,7 +74,8 @@ impl DatabaseWorld {
             watch(&format!("tables, {what} {}", now.table), now.done, now.total);
             ControlFlow::Continue(())
         };
-        let (schema, notes) = read_schema(&*database, folder, &mut |now| show("reading", now))?;
+        let declared = database.declared_schema()?;
+        let (schema, notes) = read_schema(&*database, &declared, folder, &mut |now| show("reading", now))?;
         let schema = settings.apply(schema)?;
         let synonyms = settings.synonyms(&schema)?;
         let limits = ValueLimits::default();
@@ -84,6 +87,7 @@ impl DatabaseWorld {
             database,
             language,
             environment,
+            declaration: stored_schema::declaration(&declared),
             values,
             constants: vec![],
             labels: None,
@@ -91,6 +95,14 @@ impl DatabaseWorld {
             notes,
             synonyms,
         })
+    }
+
+    /// Returns a fingerprint of what a database declares: tables, columns, types and keys. That is fast.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub(crate) fn declaration_of(address: &str, folder: &Path) -> Result<String, TaskError> {
+        Ok(stored_schema::declaration(&database::open(address, folder)?.declared_schema()?))
     }
 
     /// Offers constants to every question.
@@ -132,12 +144,12 @@ impl DatabaseWorld {
 /// Returns the schema of a database, from the project in a folder if that keeps it, and what a user should know about it.
 fn read_schema(
     database: &dyn Database,
+    declared: &ReadSchema,
     folder: &Path,
     progress: &mut ProgressCallback<'_>,
 ) -> Result<(Schema, Vec<String>), TaskError> {
-    let declared = database.declared_schema()?;
     let mut notes: Vec<String> = declared.left_out.iter().map(ToString::to_string).collect();
-    match stored_schema::read(folder, &declared) {
+    match stored_schema::read(folder, declared) {
         Some(Ok(schema)) => return Ok((schema, notes)),
         Some(Err(reason)) => notes.push(format!(
             "{reason}; the types of columns and the foreign keys are inferred each time, until `xpr init` makes the \
@@ -210,6 +222,10 @@ impl World for DatabaseWorld {
 
     fn schema(&self) -> Option<&Schema> {
         Some(self.language.schema())
+    }
+
+    fn declaration(&self) -> Option<&str> {
+        Some(&self.declaration)
     }
 
     fn notes(&self) -> &[String] {

@@ -85,6 +85,11 @@ pub trait World: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns a fingerprint of what a database declares: tables, columns, types and keys.
+    fn declaration(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns what a user should know about the data, such as what of it cannot be used.
     fn notes(&self) -> &[String] {
         &[]

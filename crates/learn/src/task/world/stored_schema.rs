@@ -174,7 +174,7 @@ fn inferred(table: &Table) -> impl Iterator<Item = &ForeignKey> {
 }
 
 /// Returns a fingerprint of what a database declares: names, types and keys.
-fn declaration(read: &ReadSchema) -> String {
+pub(super) fn declaration(read: &ReadSchema) -> String {
     let mut texts: Vec<String> = Vec::new();
     for (index, (table, types)) in (0..).zip(read.schema.tables.iter().zip(&read.declared_types)) {
         texts.push(format!("table {}", read.schema.table_name(TableId(index))));
