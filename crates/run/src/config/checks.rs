@@ -1,6 +1,6 @@
 //! Checks of values that have the right type.
 
-use super::{Config, ConfigError, Dataset, ModelConfig, OvernightGrammar, Reward, TrainConfig};
+use super::{Config, ConfigError, Dataset, EvalConfig, ModelConfig, OvernightGrammar, Reward, TrainConfig};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -14,13 +14,11 @@ impl Config {
         let has_grammar = dataset == Dataset::Overnight || grammar == OvernightGrammar::Typed;
         let expected = "a database has one grammar only: leave the setting out";
         holds(has_grammar, "data.grammar", grammar.name(), expected)?;
-        let prefer = self.eval.prefer;
-        let is_choice = !matches!(prefer, Reward::Denotation | Reward::Agreement);
-        holds(is_choice, "eval.prefer", prefer.name(), "expected `auto`, `non-empty` or `executes`")
+        check_eval(&self.eval)
     }
 
     fn check_counts(&self) -> Result<(), ConfigError> {
-        let Config { base, model, train, learn, eval, .. } = self;
+        let Config { base, model, train, learn, .. } = self;
         check_model_sizes(model)?;
         check_train_counts(train)?;
         let has_steps = train.steps > 0 || base.is_given();
@@ -32,14 +30,12 @@ impl Config {
             ("learn.ensemble", learn.ensemble, 0..=64, "expected at most 64"),
             ("learn.batch", learn.batch, 1..=1024, "expected 1 to 1024"),
             ("learn.beam", learn.beam, 1..=1024, "expected 1 to 1024"),
-            ("eval.beam", eval.beam, 1..=1024, "expected 1 to 1024"),
         ])
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {
-        let Config { data, model, train, learn, eval, .. } = self;
-        let fraction = data.fraction > 0.0 && data.fraction <= 1.0;
-        holds(fraction, "data.fraction", data.fraction, "expected a share above 0 and up to 1")?;
+        let Config { data, model, train, learn, .. } = self;
+        check_fraction(data.fraction)?;
         let has_canonical = data.dataset == Dataset::Overnight || !data.canonical;
         let expected = "only Overnight has canonical utterances: leave the setting out";
         holds(has_canonical, "data.canonical", data.canonical, expected)?;
@@ -52,17 +48,13 @@ impl Config {
         check_dropout(model)?;
         for (key, value) in [
             ("learn.noisy_channel", learn.noisy_channel),
-            ("eval.noisy_channel", eval.noisy_channel),
             ("learn.paraphrase", learn.paraphrase),
             ("learn.weight", learn.weight),
             ("learn.own_weight", learn.own_weight),
         ] {
             is_not_negative(key, value)?;
         }
-        for (key, value) in [("learn.temperature", learn.temperature), ("eval.temperature", eval.temperature)]
-        {
-            holds(value > 0.0 && value.is_finite(), key, value, "expected a number above 0")?;
-        }
+        is_positive("learn.temperature", learn.temperature)?;
         check_train_numbers(train)
     }
 }
@@ -95,6 +87,21 @@ pub(super) fn check_dropout(model: &ModelConfig) -> Result<(), ConfigError> {
     holds(dropout, "model.dropout", model.dropout, expected)
 }
 
+/// Checks `data.fraction`.
+pub(super) fn check_fraction(fraction: f64) -> Result<(), ConfigError> {
+    let is_share = fraction > 0.0 && fraction <= 1.0;
+    holds(is_share, "data.fraction", fraction, "expected a share above 0 and up to 1")
+}
+
+pub(super) fn check_eval(eval: &EvalConfig) -> Result<(), ConfigError> {
+    let EvalConfig { beam, noisy_channel, temperature, prefer, .. } = *eval;
+    check_ranges([("eval.beam", beam, 1..=1024, "expected 1 to 1024")])?;
+    is_not_negative("eval.noisy_channel", noisy_channel)?;
+    is_positive("eval.temperature", temperature)?;
+    let is_choice = !matches!(prefer, Reward::Denotation | Reward::Agreement);
+    holds(is_choice, "eval.prefer", prefer.name(), "expected `auto`, `non-empty` or `executes`")
+}
+
 /// Checks the counts of training except for the number of steps.
 pub(super) fn check_train_counts(train: &TrainConfig) -> Result<(), ConfigError> {
     check_ranges([
@@ -117,6 +124,10 @@ pub(super) fn check_train_numbers(train: &TrainConfig) -> Result<(), ConfigError
 
 fn is_not_negative(key: &'static str, value: f64) -> Result<(), ConfigError> {
     holds(value >= 0.0 && value.is_finite(), key, value, "expected a number from 0 on")
+}
+
+fn is_positive(key: &'static str, value: f64) -> Result<(), ConfigError> {
+    holds(value > 0.0 && value.is_finite(), key, value, "expected a number above 0")
 }
 
 pub(super) fn holds(

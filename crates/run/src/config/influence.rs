@@ -120,6 +120,11 @@ impl Config {
                 "the base that base.folder names has its own word vectors; --no-base starts without it",
             );
         }
+        if key == "data.test" && self.data.held_out > 0 {
+            return Some(
+                "data.held_out is above 0, so the parser is evaluated on training examples that are held out",
+            );
+        }
         if !key.starts_with("learn.") || key == "learn.objective" {
             return None;
         }
@@ -134,9 +139,10 @@ impl Config {
     }
 
     /// Returns those of the given settings that have no influence. Experiment files have settings for objectives beside
-    /// `none`, so without an objective only the flags are reported.
+    /// `none`, so without an objective only the flags and the settings of the data are reported.
     pub(super) fn ignored_settings(&self, in_file: &[String], in_flags: &[String]) -> Vec<IgnoredSetting> {
-        let in_file = in_file.iter().filter(|key| self.learn.objective.is_some() && !in_flags.contains(key));
+        let is_meant = |key: &str| self.learn.objective.is_some() || key.starts_with("data.");
+        let in_file = in_file.iter().filter(|key| is_meant(key) && !in_flags.contains(key));
         let ignored =
             |key: &String| self.ignored(key).map(|reason| IgnoredSetting { key: key.clone(), reason });
         in_file.chain(in_flags).filter_map(ignored).collect()
@@ -238,6 +244,15 @@ mod tests {
         ] {
             assert_eq!(read_with_ignored(file, settings).1, expected, "{settings:?}");
         }
+    }
+
+    /// Issue 18: the questions for testing that a project names were not read, because it also holds some out, and nothing said so.
+    #[test]
+    fn test_questions_beside_held_out_ones_are_reported() {
+        let file = "[data]\ntest = \"test.tsv\"\nheld_out = 5\n";
+        assert_eq!(read_with_ignored(file, &[]).1, ["data.test"]);
+        assert_eq!(read_with_ignored(file, &["data.held_out=0"]).1, [""; 0]);
+        assert_eq!(read_with_ignored("[data]\nheld_out = 5\n", &["data.test=test.tsv"]).1, ["data.test"]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The settings of pretraining.
 
-use super::checks::{check_dropout, check_model_sizes, check_train_counts, check_train_numbers, holds};
+use super::checks::{
+    check_dropout, check_eval, check_fraction, check_model_sizes, check_train_counts, check_train_numbers,
+    holds,
+};
 use super::reading::{GivenSettings, change_settings, found_in, read_settings};
 use super::{ConfigError, EvalConfig, TrainConfig};
 use serde::{Deserialize, Serialize};
@@ -91,13 +94,14 @@ impl PretrainConfig {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        let PretrainConfig { model, train, eval, .. } = self;
+        let PretrainConfig { data, model, train, eval } = self;
+        check_fraction(data.fraction)?;
         check_model_sizes(model)?;
         check_dropout(model)?;
         check_train_counts(train)?;
         check_train_numbers(train)?;
         holds(train.steps > 0, "train.steps", train.steps, "expected at least 1")?;
-        holds((1..=1024).contains(&eval.beam), "eval.beam", eval.beam, "expected 1 to 1024")
+        check_eval(eval)
     }
 
     /// Returns the settings as the text of a file.
@@ -142,6 +146,28 @@ mod tests {
             ("learn.weight=1", "--set learn.weight=1: there is no setting `learn.weight`"),
         ] {
             assert_eq!(read(&[setting]).unwrap_err(), expected);
+        }
+    }
+
+    /// Issue 18: pretraining took these settings, with which nothing is evaluated as it should be.
+    #[test]
+    fn values_out_of_their_range_are_refused_as_in_experiments() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pretrain.toml");
+        fs::write(&path, "").unwrap();
+        for (key, values) in [
+            ("eval.noisy_channel", &["nan", "inf", "-5"][..]),
+            ("eval.temperature", &["0", "nan", "-1"]),
+            ("eval.prefer", &["agreement", "denotation"]),
+            ("eval.beam", &["0"]),
+            ("data.fraction", &["nan", "-1", "0", "7"]),
+        ] {
+            for value in values {
+                let settings = [format!("{key}={value}")];
+                let error = PretrainConfig::read(&path, &settings, None).unwrap_err().to_string();
+                assert!(error.starts_with(&format!("`{key}` is ")), "{error}");
+                assert_eq!(crate::Config::read(None, &settings).unwrap_err().to_string(), error);
+            }
         }
     }
 }

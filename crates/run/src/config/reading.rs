@@ -86,13 +86,16 @@ const RENAMED: [RenamedSetting; 5] = [
     RenamedSetting { old: "eval.least", new: "eval.prefer" },
 ];
 
-/// Gives settings with old names their new names, and returns which these are.
+/// Gives settings with old names their new names, and returns which these are. A setting that also has its new name is left as it is.
 pub fn rename_settings(table: &mut Table) -> Vec<RenamedSetting> {
     let mut renamed = Vec::new();
     for setting in RENAMED {
         let [(section, old), (_, new)] =
             [setting.old, setting.new].map(|key| key.split_once('.').unwrap_or_default());
         let Some(Value::Table(section)) = table.get_mut(section) else { continue };
+        if section.contains_key(new) {
+            continue;
+        }
         if let Some(value) = section.remove(old) {
             section.insert(new.to_owned(), value);
             renamed.push(setting);
@@ -190,6 +193,7 @@ fn given_settings<C: Settings>(
         message: error.to_string().trim_end().to_owned(),
     })?;
     let mut renamed = rename_settings(&mut table);
+    check_names(&table, origin)?;
     check_keys::<C>(&table, origin)?;
     let in_file = keys::<C>(&table, "");
     let file_table = table.clone();
@@ -204,6 +208,11 @@ fn given_settings<C: Settings>(
         let old = RENAMED.into_iter().find(|setting| setting.old == key);
         renamed.extend(old);
         let key = old.map_or(key, |old| old.new);
+        let section = defaults::<C>().remove(key).and_then(|section| section.as_table().cloned());
+        if let Some(setting) = section.and_then(|section| section.keys().next().cloned()) {
+            let message = format!("`{key}` is a section; set one of its settings, such as {key}.{setting}");
+            return Err(ConfigError::Toml { origin, message });
+        }
         set::<C>(&mut table, key, value.trim());
         check_keys::<C>(&table, &origin)?;
         if !in_flags.iter().any(|earlier| earlier == key) {
@@ -240,8 +249,9 @@ fn wrong_setting<C: Settings>(file: &Table, settings: &[String]) -> Option<Strin
 
 /// Sets the value at a dotted key. A text that is not TOML is taken as a string.
 fn set<C: Settings>(table: &mut Table, key: &str, value: &str) {
-    let parsed: Option<Value> =
-        format!("value = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
+    let parsed = format!("value = {value}").parse::<Table>().ok();
+    // More than one value is no value.
+    let parsed = parsed.filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
     let mut value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
     let mut place = table;
     let mut parts = key.split('.').peekable();
@@ -288,6 +298,21 @@ const LEFT_OUT_IF_EMPTY: [&str; 8] = [
     "learn.encoder",
     "learn.paraphrase",
 ];
+
+/// Checks that no setting has both its old and its new name.
+fn check_names(table: &Table, origin: &str) -> Result<(), ConfigError> {
+    let has = |key: &str| {
+        let (section, key) = key.split_once('.').unwrap_or_default();
+        table.get(section).and_then(Value::as_table).is_some_and(|section| section.contains_key(key))
+    };
+    match RENAMED.into_iter().find(|setting| has(setting.old) && has(setting.new)) {
+        Some(RenamedSetting { old, new }) => {
+            let message = format!("`{old}` is the old name of `{new}`, and both are set; leave out `{old}`");
+            Err(ConfigError::Toml { origin: origin.to_owned(), message })
+        }
+        None => Ok(()),
+    }
+}
 
 /// Checks that every key is a setting.
 fn check_keys<C: Settings>(table: &Table, origin: &str) -> Result<(), ConfigError> {
@@ -354,6 +379,21 @@ mod tests {
         assert!(Config::read(None, &["learn.ensemble=5".to_owned()]).unwrap().renamed.is_empty());
     }
 
+    /// Issue 18: of a setting with its old and its new name, the old one counted.
+    #[test]
+    fn a_setting_with_both_names_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("both.toml");
+        fs::write(&path, "[learn]\ncommittee = 2\nensemble = 1\n").unwrap();
+        let error = Config::read(Some(&path), &[]).unwrap_err().to_string();
+        let expected = "`learn.committee` is the old name of `learn.ensemble`, and both are set; leave out `learn.committee`";
+        assert!(error.ends_with(expected), "{error}");
+        // A flag counts more than a file, by whatever name.
+        fs::write(&path, "[learn]\nensemble = 1\n").unwrap();
+        let read = Config::read(Some(&path), &["learn.committee=2".to_owned()]).unwrap();
+        assert_eq!(read.config.learn.ensemble, 2);
+    }
+
     #[test]
     fn mistakes_are_explained() {
         let cases = [
@@ -362,7 +402,15 @@ mod tests {
                 "--set train.stesp=7: there is no setting `train.stesp`; did you mean `train.steps`?",
             ),
             (&["xyz=7"], "--set xyz=7: there is no setting `xyz`"),
-            (&["train=7"], "--set train=7: there is no setting `train`"),
+            // Issue 18: the other settings of the section were dropped.
+            (
+                &["train={steps=3}"],
+                "--set train={steps=3}: `train` is a section; set one of its settings, such as train.seed",
+            ),
+            (
+                &["train={}"],
+                "--set train={}: `train` is a section; set one of its settings, such as train.seed",
+            ),
             (&["train.steps"], "--set train.steps: expected key=value, such as train.steps=100"),
             (
                 &["train.steps=0"],
@@ -387,6 +435,8 @@ mod tests {
         assert_eq!(read(&["data.grammar=signatures"]).unwrap().data.grammar, OvernightGrammar::Signatures);
         assert!(read(&["data.grammar=loose"]).unwrap_err().contains("expected `typed` or `signatures`"));
         assert!(read(&["train.steps=many"]).unwrap_err().contains("invalid type: string \"many\""));
+        // Issue 18: the second line was ignored.
+        assert!(read(&["train.steps=3\nx = 1"]).unwrap_err().contains("invalid type: string"));
         // A flag is not blamed on the file (issue 18).
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");
