@@ -483,7 +483,7 @@ pub(crate) struct EvalArguments {
     /// Also write a line of JSON for each question of the databases: its answer, whether it is right, and all candidates.
     #[arg(long, value_name = "FILE", requires = "databases")]
     pub(crate) predictions: Option<PathBuf>,
-    /// Beam size; the run's setting eval.beam if not given.
+    /// Beam size; the run's setting eval.beam if not given. With another one, the run folder is not changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) beam: Option<u16>,
     /// Change a setting of `eval` for this evaluation, such as eval.votes=false. The run folder is not changed.
@@ -581,10 +581,11 @@ pub(crate) struct TeachArguments {
 /// Train a better parser from what people said about answers, and use it if it is not worse.
 ///
 /// Reads the question log of a served run. A confirmed or corrected program is a label; for a confirmed answer, the most probable program
-/// that finds it is; answers that were said to be wrong are not rewarded; and a question without comment is unlabeled. The new parser is
-/// compared with the current one on newly confirmed questions that neither was trained on: three parsers are trained without a third of
-/// them each. It is promoted if it answers at least as many of these right, and if it is not worse beyond doubt on the questions whose
-/// answers were known before. The current parser goes on answering meanwhile, and if this command is killed, nothing has changed.
+/// that finds it is; answers that were said to be wrong are not rewarded; and a question without comment is unlabeled. The last thing that
+/// somebody said about a question counts, whatever the current parser has learned. The new parser is compared with the current one on newly
+/// confirmed questions that neither was trained on: three parsers are trained without a third of them each. It is promoted if it answers at
+/// least as many of these right, and if it is not worse beyond doubt on the questions whose answers were known before. The current parser
+/// goes on answering meanwhile, and if this command is killed, nothing has changed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -595,13 +596,13 @@ Examples:
 pub(crate) struct ImproveArguments {
     #[command(flatten)]
     pub(crate) trained: TrainedRunArguments,
-    /// Go back to the parser that was current before this one.
+    /// Go back to the parser that was current before this one. The next one is trained when people have said more.
     #[arg(long, conflicts_with_all = ["watch", "list", "set", "log"])]
     pub(crate) rollback: bool,
     /// List the parsers of the run and how they compared.
     #[arg(long, conflicts_with_all = ["watch", "set", "log"])]
     pub(crate) list: bool,
-    /// Stay, and improve the run whenever there are this many new confirmed questions.
+    /// Stay, and improve the run whenever this many questions are newly confirmed, corrected or taken back.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) watch: Option<u32>,
     /// Question log; the one beside the run if not given.
@@ -728,7 +729,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "XPR_TOKEN", hide = true, hide_env_values = true)]
     pub(crate) token: Option<String>,
     /// Name by which browsers call the server, beside localhost and addresses. Requests for other names are refused.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_host)]
     pub(crate) host: Vec<String>,
     /// Keep no log of questions, and so no feedback.
     #[arg(long)]
@@ -1278,6 +1279,19 @@ fn parse_address(text: &str) -> Result<std::net::SocketAddr, String> {
         None => text.to_owned(),
     };
     numeric.parse().map_err(|_| "expected an address and a port, such as 127.0.0.1:8080".to_owned())
+}
+
+/// Reads the name of a host, as browsers send it.
+fn parse_host(text: &str) -> Result<String, String> {
+    let is_label = |label: &str| {
+        !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    match text.split('.').all(is_label) {
+        true => Ok(text.to_owned()),
+        false => Err("expected a name such as ask.example.org, without `https://`, port and path; names with other \
+                      letters than those from a to z as browsers send them, such as xn--mller-kva.example"
+            .to_owned()),
+    }
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

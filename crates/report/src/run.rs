@@ -89,7 +89,7 @@ impl LoadedRun {
         let mut predictions = files.read_json_lines(RunFile::Predictions);
         if let Some(found) = &evaluation {
             let count = predictions.len();
-            if !are_shares(found) {
+            if !found.has_possible_shares() {
                 files.add_message(RunFile::Evaluation, "it has a share that is not from 0 to 1");
                 evaluation = None;
             } else if found.examples == 0 {
@@ -221,12 +221,6 @@ impl<'a> RunFiles<'a> {
         };
         missing.into_iter().chain(self.messages).collect()
     }
-}
-
-/// Returns whether the shares of an evaluation can be such.
-fn are_shares(evaluation: &Evaluation) -> bool {
-    let Evaluation { accuracy, accuracy_of_best, exact, in_beam, executable, .. } = *evaluation;
-    [accuracy, accuracy_of_best, exact, in_beam, executable].iter().all(|share| (0.0..=1.0).contains(share))
 }
 
 /// Returns an error about a file of a run as one of a report.

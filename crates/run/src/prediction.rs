@@ -1,6 +1,8 @@
 //! What a parser predicted, and how often that is right.
 
 use crate::calibration::ConfidenceFigures;
+use crate::folder::{RunError, RunFile, RunFolder};
+use crate::manifest::Manifest;
 use serde::{Deserialize, Serialize};
 use xpr_lang::Outcome;
 
@@ -25,6 +27,32 @@ pub struct Evaluation {
     /// How well the confidence of answers tells right from wrong, if the run estimates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<ConfidenceFigures>,
+}
+
+impl Evaluation {
+    /// Reads the evaluation of a finished run.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not the one that the manifest of the run lists, or cannot be right.
+    pub fn read(folder: &RunFolder) -> Result<Self, RunError> {
+        let file = RunFile::Evaluation;
+        let evaluation: Evaluation = folder.read_checked_json(file, Manifest::read(folder)?.as_ref())?;
+        match evaluation.has_possible_shares() {
+            true => Ok(evaluation),
+            false => Err(folder.content_error(
+                file,
+                "it has a share that is not from 0 to 1; restore it, or evaluate again",
+            )),
+        }
+    }
+
+    /// Returns whether the shares can be such: numbers from 0 to 1.
+    pub fn has_possible_shares(&self) -> bool {
+        let Evaluation { accuracy, accuracy_of_best, exact, in_beam, executable, .. } = self;
+        [accuracy, accuracy_of_best, exact, in_beam, executable]
+            .into_iter()
+            .all(|share| (0.0..=1.0).contains(share))
+    }
 }
 
 /// What a parser predicted for a question: a line of `predictions.jsonl`.

@@ -196,7 +196,7 @@ impl<'c> CellTraining<'c, '_> {
                 continue;
             };
             let ended = self.running.remove(index);
-            let accuracy = ended.cell.accuracy(self.folder).filter(|_| status.success());
+            let accuracy = ended.cell.accuracy(self.folder).ok().flatten().filter(|_| status.success());
             let (end, result) = match accuracy {
                 Some(share) => (ClaimEnd::Finished, percent(share) + " %"),
                 None if status.code() == Some(i32::from(stop::EXIT_CODE)) => {

@@ -25,7 +25,8 @@ pub(crate) fn run(arguments: &EvalArguments, out: &mut dyn Write) -> Result<()> 
     }
     let RunEvaluation { evaluation, failed, notes } = match &arguments.test {
         Some(file) => run.evaluate_on(file)?,
-        None if arguments.set.is_empty() => run.evaluate()?,
+        // The run records what its own settings come to.
+        None if arguments.set.is_empty() && arguments.beam.is_none() => run.evaluate()?,
         None => run.evaluate_unrecorded()?,
     };
     write_notes(notes);

@@ -16,7 +16,7 @@ use crate::objectives::{self, UnknownObjective};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use toml::{Table, Value};
-use xpr_run::{Config, ConfigError, Dataset, Evaluation, RunError, RunFile, RunFolder};
+use xpr_run::{Config, ConfigError, Dataset, Evaluation, RunError, RunFolder};
 
 /// An error in the file of a sweep.
 #[derive(Debug, Error)]
@@ -177,9 +177,14 @@ impl Cell {
     }
 
     /// Returns the accuracy of the cell, if it is finished.
-    pub fn accuracy(&self, sweep: &Path) -> Option<f64> {
-        let run = RunFolder::open(&self.folder(sweep)).ok()?;
-        run.read_json::<Evaluation>(RunFile::Evaluation).ok().map(|evaluation| evaluation.accuracy)
+    ///
+    /// # Errors
+    /// If it is finished, and its evaluation is not what training wrote.
+    pub fn accuracy(&self, sweep: &Path) -> Result<Option<f64>, RunError> {
+        match RunFolder::open(&self.folder(sweep)) {
+            Ok(run) if run.is_finished() => Ok(Some(Evaluation::read(&run)?.accuracy)),
+            _ => Ok(None),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::task::division::Division;
 use crate::task::{FailedLabel, GrammarRecord, LoadingWatch, Task, TaskError, TestExample};
 use crate::teacher::NoisyChannel;
 use crate::training::checkpoint;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use xpr_data::{Example, labeled};
 use xpr_nn::{Matrix, Random};
@@ -61,7 +62,23 @@ impl TrainedRun {
         if let Some(setting) = settings.iter().find(|setting| !setting.trim_start().starts_with("eval.")) {
             return Err(ExperimentError::TrainedSetting(setting.clone()));
         }
-        let number = ParserList::read(folder)?.current;
+        TrainedRun::open_parser(folder, ParserList::read(folder)?.current, settings, watch)
+    }
+
+    /// Opens a parser of a finished run by its number, whether it is the current one or not.
+    ///
+    /// # Errors
+    /// As [`TrainedRun::open`].
+    pub fn open_number(folder: &Path, number: usize) -> Result<Self, ExperimentError> {
+        TrainedRun::open_parser(folder, number, &[], &mut |_, _, _| {})
+    }
+
+    fn open_parser(
+        folder: &Path,
+        number: usize,
+        settings: &[String],
+        watch: &mut LoadingWatch<'_>,
+    ) -> Result<Self, ExperimentError> {
         let run = RunFolder::open(&ParserList::folder(folder, number))?;
         if run.has(RunFile::Databases) {
             let message = "this is a base, and not the parser of a database; make one with xpr train --from, or evaluate the \
@@ -196,16 +213,24 @@ impl TrainedRun {
         Ok(test.iter().map(|example| example.outcome.executes().then(|| right.next()).flatten()).collect())
     }
 
-    /// Evaluates the run on its test examples, and records predictions and evaluation. If the parser may have learned some of them, nothing is
-    /// recorded.
+    /// Evaluates the run on its test examples, and records predictions and evaluation. If the parser may have learned some of them, or its
+    /// folder cannot be written to, nothing is recorded.
     ///
     /// # Errors
-    /// If the examples cannot be read, or a file cannot be written.
+    /// If the examples cannot be read, another process writes in the folder, or a file cannot be written.
     pub fn evaluate(&self) -> Result<RunEvaluation, ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
+        // Two evaluations at a time would record the predictions of one and the figures of the other.
+        let lock = match folder.lock() {
+            Err(RunError::File { source, .. }) if is_read_only(&source) => None,
+            lock => Some(lock?),
+        };
         let RunDivision { division, is_known, mut notes, .. } = self.division()?;
         let test = task.test(&division.evaluated, &|| {})?;
-        if !is_known {
+        if lock.is_none() {
+            notes.push(format!("{} cannot be written to", folder.folder().display()));
+        }
+        if !is_known || lock.is_none() {
             notes.push("this evaluation is not recorded in the run".to_owned());
             return Ok(RunEvaluation::new(self.evaluate_examples(&test)?, &test, notes));
         }
@@ -214,6 +239,11 @@ impl TrainedRun {
         let evaluation = record_evaluation(folder, parser, (task, &test), &config.eval, |_| Ok(()))?;
         Ok(RunEvaluation::new(evaluation, &test, notes))
     }
+}
+
+/// Returns whether an error says that a folder may be read but not written to.
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 /// How often a run is right.

@@ -21,7 +21,7 @@ use xpr_data::{EXPERIMENT_FILE, write_output};
 use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
 use xpr_learn::{Experiment, TrainedRun};
 use xpr_report::Report;
-use xpr_run::{Config, Evaluation, ExecutedCandidate, RunFile, RunFolder};
+use xpr_run::{Config, Evaluation, ExecutedCandidate, Manifest, RunFile, RunFolder};
 
 /// The objectives that the paper compares.
 const COMPARED: [&str; 5] = ["self-training", "top-k", "repulsion", "gentle", "sparse"];
@@ -168,7 +168,7 @@ impl<'a> Demo<'a> {
         }
         let start = Instant::now();
         let (evaluation, run, seconds) = match earlier {
-            Some(run) if run.is_finished() => (run.read_json(RunFile::Evaluation)?, run, None),
+            Some(run) if run.is_finished() => (Evaluation::read(&run)?, run, None),
             earlier => {
                 let resume = earlier.is_some();
                 let run = earlier.map_or_else(|| RunFolder::create(&path), Ok)?;
@@ -224,10 +224,9 @@ fn correct_answers(run: &RunFolder) -> Result<Vec<bool>> {
     struct PredictionLine {
         correct: bool,
     }
-    let content = run.read(RunFile::Predictions)?;
-    let lines = serde_json::Deserializer::from_slice(&content).into_iter::<PredictionLine>();
-    let correct: Result<Vec<bool>, _> = lines.map(|line| line.map(|line| line.correct)).collect();
-    correct.with_context(|| run.path(RunFile::Predictions).display().to_string())
+    let manifest = Manifest::read(run)?;
+    let lines: Vec<PredictionLine> = run.read_checked_json_lines(RunFile::Predictions, manifest.as_ref())?;
+    Ok(lines.into_iter().map(|line| line.correct).collect())
 }
 
 /// Answers the demo's new questions with a trained parser.

@@ -51,8 +51,8 @@ fn train(sweep: &Sweep, folder: &Path, arguments: &SweepArguments, out: &mut dyn
         // Experiments and data may have changed meanwhile, and other processes train in the folder too.
         check()?;
     }
-    let results: Vec<CellResult<'_>> =
-        sweep.cells.iter().map(|cell| CellResult::new(cell, cell.accuracy(folder))).collect();
+    let result = |cell| Ok(CellResult::new(cell, cell.accuracy(folder)?));
+    let results: Vec<CellResult<'_>> = sweep.cells.iter().map(result).collect::<Result<_>>()?;
     match (arguments.output.json, part) {
         (true, _) => write_json(out, &results)?,
         // The whole table is written by whoever waits for all parts.
