@@ -163,12 +163,166 @@ fn data_that_changed_since_training_are_noticed() {
     assert_refused(&mut train("second"), changed);
     assert_refused(&mut sweep(), changed);
 
-    // Earlier versions recorded no data. Their runs are used, with a note.
-    fs::remove_file(calendar.path("run/data.json")).unwrap();
-    for member in fs::read_dir(&members).unwrap() {
-        fs::remove_file(member.unwrap().path().join("data.json")).unwrap();
+    // Earlier versions recorded no data and had no manifest. Their runs are used, with a note.
+    let members = fs::read_dir(&members).unwrap().map(|member| member.unwrap().path());
+    for folder in members.chain([calendar.path("run")]) {
+        for file in ["data.json", "manifest.json"] {
+            fs::remove_file(folder.join(file)).unwrap();
+        }
     }
     assert!(stderr(&succeed(&mut resume())).contains("has no data.json"));
+}
+
+/// Moves every word of a vocabulary to the row of another one.
+fn rotate_words(run: &Path) {
+    let file = run.join("vocabulary.json");
+    let mut words: Vec<String> = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    words[1..].rotate_left(1);
+    fs::write(file, serde_json::to_vec(&words).unwrap()).unwrap();
+}
+
+/// Issue 18: `xpr eval` and `xpr train --resume` wrote a new manifest, which listed whatever lay in the folder, and damage was not noticed any
+/// more.
+#[test]
+fn damage_is_still_noticed_after_a_run_was_evaluated_or_resumed() {
+    let calendar = SmallCalendar::new();
+    succeed(&mut calendar.train("run", &["train.steps=2"]));
+    succeed(&mut calendar.train("other", &["train.steps=2", "train.seed=7"]));
+    let (run, path) = (calendar.argument("run"), calendar.path("run"));
+    let ask = || command(&["ask", &run, "when does the annual review start"]);
+    let eval = || command(&["eval", &run]);
+    let resume = || command(&["train", "--resume", "--out", &run]);
+    let not_written = "this is not the file that training wrote";
+    let restored = |file: &str, test: &dyn Fn()| {
+        let original = fs::read(path.join(file)).unwrap();
+        test();
+        fs::write(path.join(file), original).unwrap();
+        succeed(&mut eval());
+        succeed(&mut resume());
+    };
+    restored("vocabulary.json", &|| {
+        rotate_words(&path);
+        for mut command in [ask(), eval(), resume(), ask()] {
+            assert_refused(&mut command, not_written);
+        }
+    });
+    // These are not read to evaluate.
+    for file in ["checkpoint.safetensors", "metrics.jsonl", "data.json"] {
+        restored(file, &|| {
+            fs::copy(calendar.path("other").join(file), path.join(file)).unwrap();
+            if file == "data.json" {
+                fs::write(path.join(file), calendar.read("run", file).replace('0', "1")).unwrap();
+            }
+            assert_refused(&mut resume(), not_written);
+            succeed(&mut eval());
+            assert_refused(&mut resume(), not_written);
+            fs::remove_file(path.join(file)).unwrap();
+            assert_refused(&mut resume(), "it is missing, and the manifest of the run lists it");
+        });
+    }
+    restored("config.toml", &|| {
+        let settings = calendar.read("run", "config.toml");
+        fs::write(path.join("config.toml"), format!("{settings}# edited\n")).unwrap();
+        succeed(&mut eval());
+        assert!(stderr(&succeed(&mut ask())).contains("was changed after training"));
+    });
+
+    // A run that is not finished has no manifest yet.
+    for file in ["manifest.json", "evaluation.json"] {
+        fs::remove_file(path.join(file)).unwrap();
+    }
+    let words = fs::read(path.join("vocabulary.json")).unwrap();
+    rotate_words(&path);
+    assert_refused(
+        &mut resume(),
+        "vocabulary.json: this is not what the training in this folder wrote; restore it",
+    );
+    fs::write(path.join("vocabulary.json"), words).unwrap();
+    succeed(&mut resume());
+
+    // Without its checkpoint, a finished run is not trained anew.
+    let model = fs::read(path.join("model.safetensors")).unwrap();
+    for file in ["checkpoint.safetensors", "manifest.json"] {
+        fs::remove_file(path.join(file)).unwrap();
+    }
+    assert_refused(&mut resume(), "there is no checkpoint to go on from, and the run is finished");
+    assert!(fs::read(path.join("model.safetensors")).unwrap() == model);
+}
+
+/// Issue 18: a run took over a damaged vocabulary from a parser that runs share, and listed it in its manifest.
+#[test]
+fn a_damaged_member_is_not_shared() {
+    let calendar = SmallCalendar::new();
+    let train = |run: &str| {
+        let mut train = calendar.train(run, &["train.steps=2"]);
+        train.args(["--members", &calendar.argument("members")]);
+        train
+    };
+    succeed(&mut train("run"));
+    let member = fs::read_dir(calendar.path("members")).unwrap().next().unwrap().unwrap().path();
+    rotate_words(&member);
+    assert_refused(&mut train("second"), "vocabulary.json: this is not the file that training wrote");
+    assert!(!calendar.path("second/manifest.json").exists());
+    fs::remove_file(member.join("vocabulary.json")).unwrap();
+    assert_refused(
+        &mut train("third"),
+        "vocabulary.json: it is missing, and the manifest of the run lists it",
+    );
+}
+
+/// Issue 18: two evaluations at a time left the predictions of one and the figures of the other, and one with another beam replaced the result of
+/// the run.
+#[test]
+fn evaluations_wait_for_each_other_and_those_with_other_settings_leave_the_run_as_it_is() {
+    let calendar = SmallCalendar::new();
+    succeed(&mut calendar.train("run", &["train.steps=2"]));
+    let run = calendar.argument("run");
+    let files =
+        || ["evaluation.json", "predictions.jsonl", "manifest.json"].map(|file| calendar.read("run", file));
+    let before = files();
+    succeed(&mut command(&["eval", &run, "--beam", "1"]));
+    assert_eq!(files(), before);
+
+    let leftover = calendar.path("run/.evaluation.json.a1B2c3");
+    fs::write(&leftover, "half").unwrap();
+    let lock = xpr_run::RunFolder::open(&calendar.path("run")).unwrap().lock().unwrap();
+    fs::write(&leftover, "half").unwrap();
+    assert_refused(&mut command(&["eval", &run]), "run is in use: another process is training in it");
+    succeed(&mut command(&["eval", &run, "--beam", "1"]));
+    drop(lock);
+    succeed(&mut command(&["eval", &run]));
+    assert!(!leftover.exists());
+    assert_eq!(files(), before);
+}
+
+/// Issue 18: a sweep printed an accuracy of 750 %, and nothing for a cell whose evaluation was empty.
+#[test]
+fn a_sweep_does_not_print_results_that_training_did_not_write() {
+    let calendar = SmallCalendar::new();
+    let small = "[model]\nhidden = 32\nheads = 4\nfeed_forward = 32\nword = 16\naction = 16\nplace = 8\n[train]\nsteps = 2\n";
+    fs::write(calendar.path("a.toml"), small).unwrap();
+    fs::write(calendar.path("sweep.toml"), "[[part]]\nexperiment = \"a.toml\"\n").unwrap();
+    let sweep = || {
+        let [file, out, data] = ["sweep.toml", "sweep", "data"].map(|name| calendar.argument(name));
+        command(&["sweep", &file, "--out", &out, "--data", &data])
+    };
+    let table = succeed(&mut sweep()).stdout;
+    let (file, evaluation) =
+        (calendar.path("sweep/a/evaluation.json"), calendar.read("sweep/a", "evaluation.json"));
+    let accuracy = evaluation.lines().find(|line| line.contains("\"accuracy\"")).unwrap();
+    let damaged = [evaluation.replace(accuracy, "  \"accuracy\": 7.5,"), String::new()];
+    for content in &damaged {
+        fs::write(&file, content).unwrap();
+        assert_refused(&mut sweep(), "evaluation.json: this is not the file that training wrote");
+    }
+    // Earlier versions wrote no manifest.
+    fs::remove_file(calendar.path("sweep/a/manifest.json")).unwrap();
+    for (content, expected) in damaged.iter().zip(["a share that is not from 0 to 1", "not what xpr wrote"]) {
+        fs::write(&file, content).unwrap();
+        assert_refused(&mut sweep(), expected);
+    }
+    fs::write(&file, evaluation).unwrap();
+    assert_eq!(succeed(&mut sweep()).stdout, table);
 }
 
 /// Issue 18: a sweep showed the results of cells that were trained with other settings, and resumed such cells.

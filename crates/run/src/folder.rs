@@ -29,9 +29,9 @@
 use crate::Manifest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
@@ -172,6 +172,11 @@ impl RunFile {
             RunFile::Asked => "asked.jsonl",
         }
     }
+
+    /// Returns whether only the owner of the file may read it, as the log that it comes from.
+    fn is_private(self) -> bool {
+        self == RunFile::Asked
+    }
 }
 
 /// The folder of a run.
@@ -210,7 +215,7 @@ impl RunFolder {
             return Ok(true);
         }
         // A run that was killed before it had settings may have the first ones.
-        let first = [RunFile::Lock, RunFile::Data, RunFile::Questions, RunFile::Asked];
+        let first = [RunFile::Lock, RunFile::Data, RunFile::Questions];
         let is_left = |file: &RunFile| !first.contains(file) && self.path(*file).exists();
         match RunFile::ALL.into_iter().find(is_left) {
             Some(file) => Err(RunError::Leftover { folder: self.folder.clone(), file }),
@@ -359,7 +364,8 @@ impl RunFolder {
         if self.follows {
             return Ok(());
         }
-        xpr_data::write_file(&self.path(file), content).map_err(|source| self.file_error(file, source))?;
+        let write = if file.is_private() { xpr_data::write_private_file } else { xpr_data::write_file };
+        write(&self.path(file), content).map_err(|source| self.file_error(file, source))?;
         self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(file);
         Ok(())
     }
@@ -586,7 +592,9 @@ mod tests {
     /// been taught.
     #[test]
     fn files_of_nobody_are_not_adopted() {
-        for file in ["checkpoint.safetensors", "parsers.json", "channel.json", "evaluation.json"] {
+        for file in
+            ["checkpoint.safetensors", "parsers.json", "channel.json", "asked.jsonl", "evaluation.json"]
+        {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join(file), "x").unwrap();
             let error = RunFolder::create(folder.path()).unwrap_err().to_string();
@@ -620,6 +628,25 @@ mod tests {
         fs::rename(&precious, &lock).unwrap();
         drop(RunFolder::create(folder.path()).unwrap());
         assert_eq!(fs::read_to_string(&lock).unwrap(), "content");
+    }
+
+    /// Issue 19: everybody could read the questions of a log that only its owner can read.
+    #[cfg(unix)]
+    #[test]
+    fn only_their_owner_can_read_what_people_asked() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        let mode = |file| fs::metadata(run.path(file)).unwrap().permissions().mode() & 0o777;
+        for file in [RunFile::Asked, RunFile::Config] {
+            run.write(file, b"").unwrap();
+            // What an earlier version wrote does not stay readable when it is written again.
+            fs::set_permissions(run.path(file), PermissionsExt::from_mode(0o644)).unwrap();
+            run.write(file, b"").unwrap();
+        }
+        fs::write(folder.path().join("other"), "").unwrap();
+        let other = fs::metadata(folder.path().join("other")).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(RunFile::Asked), mode(RunFile::Config)), (0o600, other));
     }
 
     /// A value that cannot be written as JSON.

@@ -27,14 +27,19 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Returns the manifest of the files in a folder, and of a file that is written next.
+    /// Returns the manifest of the files in a folder, and of a file that is written next. Of a folder that has a manifest, it keeps the
+    /// checksums of all files that were not written with `folder`: damage to them is still noticed.
     ///
     /// # Errors
-    /// If a file cannot be read.
+    /// If a file, or the earlier manifest, cannot be read.
     pub(crate) fn of(folder: &RunFolder, next: Option<(RunFile, &[u8])>) -> Result<Manifest, RunError> {
-        let mut files = BTreeMap::new();
+        let earlier = Manifest::read(folder)?;
+        let is_new = |file| earlier.is_none() || folder.wrote(file);
+        let mut files = earlier.as_ref().map(|manifest| manifest.files.clone()).unwrap_or_default();
         for file in RunFile::ALL.into_iter().filter(|&file| is_listed(file) && folder.has(file)) {
-            files.insert(file.name().to_owned(), checksum(&folder.read(file)?));
+            if is_new(file) {
+                files.insert(file.name().to_owned(), checksum(&folder.read(file)?));
+            }
         }
         if let Some((file, content)) = next {
             files.insert(file.name().to_owned(), checksum(content));
@@ -80,6 +85,7 @@ fn checksum(content: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_manifest_knows_its_files_and_its_format() {
@@ -100,6 +106,14 @@ mod tests {
         run.remove(RunFile::Config).unwrap();
         let error = run.read_checked(RunFile::Config, Some(&manifest)).unwrap_err().to_string();
         assert!(error.contains("config.toml: it is missing"), "{error}");
+        // Finishing again does not list what lies there, but what training wrote.
+        let again = RunFolder::open_or_create(folder.path()).unwrap();
+        again.write(RunFile::Card, b"card").unwrap();
+        fs::write(again.path(RunFile::Config), b"b").unwrap();
+        again.finish(&"wrong").unwrap();
+        let manifest = Manifest::read(&again).unwrap().unwrap();
+        assert!(manifest.matches(RunFile::Config, b"a") && manifest.matches(RunFile::Card, b"card"));
+        assert!(manifest.matches(RunFile::Evaluation, b"\"wrong\""));
         run.write(RunFile::Manifest, b"{\"format\": 2, \"files\": {}}").unwrap();
         assert!(Manifest::read(&run).unwrap_err().to_string().contains("have the format 2"));
     }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use xpr_data::relative_path;
 use xpr_run::{
-    Config, DataConfig, Dataset, EvalConfig, Evaluation, RunError, RunFile, RunFolder, StepReport,
+    Config, DataConfig, Dataset, EvalConfig, Evaluation, Manifest, RunError, RunFile, RunFolder, StepReport,
 };
 
 /// Evaluates a parser and records its predictions, then whatever `record_more` does, and last the evaluation.
@@ -62,10 +62,8 @@ pub(super) fn recorded_config(folder: &RunFolder, config: &Config) -> Config {
 
 /// Reads the metrics up to a step. Those that a killed run recorded after its checkpoint are dropped and recorded again.
 pub(super) fn metrics_until(folder: &RunFolder, step: usize) -> Result<Vec<StepReport>, RunError> {
-    if !folder.has(RunFile::Metrics) {
-        return Ok(vec![]);
-    }
-    let content = folder.read(RunFile::Metrics)?;
+    let manifest = Manifest::read(folder)?;
+    let Some(content) = folder.read_optional(RunFile::Metrics, manifest.as_ref())? else { return Ok(vec![]) };
     let mut reports = Vec::new();
     for (index, line) in String::from_utf8_lossy(&content).lines().enumerate() {
         let report: StepReport = serde_json::from_str(line).map_err(|error| {

@@ -15,7 +15,7 @@ use crate::teacher::{Ensemble, InSequence, NoisyChannel, Paraphrases, Teacher, u
 use crate::training::Trainer;
 use std::path::Path;
 use xpr_parser::Model;
-use xpr_run::{Config, Evaluation, RunFile, RunFolder};
+use xpr_run::{Config, Evaluation, Manifest, RunFile, RunFolder};
 
 impl Experiment {
     /// Trains in a folder, from its last checkpoint if `resume`, and evaluates.
@@ -36,7 +36,8 @@ impl Experiment {
             self.write_settings(folder)?;
         } else {
             if folder.has(RunFile::Grammar) {
-                let recorded = folder.read_json(RunFile::Grammar)?;
+                let manifest = Manifest::read(folder)?;
+                let recorded = folder.read_checked_json(RunFile::Grammar, manifest.as_ref())?;
                 check_rules(folder, &recorded, self.task(), &self.config().data)?;
             }
             // An earlier version may have begun the run.

@@ -3,6 +3,7 @@
 use super::error::ExperimentError;
 use super::observer::Observer;
 use super::record::metrics_until;
+use crate::task::GrammarRecord;
 use crate::task::{LabeledExample, UnlabeledExample};
 use crate::teacher::Teacher;
 use crate::training::Trainer;
@@ -13,19 +14,39 @@ use xpr_run::{Manifest, RunFile, RunFolder, StepReport, TrainConfig};
 /// The number of steps for which a line of metrics is recorded.
 const STEPS_PER_LINE: usize = 10;
 
-/// Restores the checkpoint of a folder, if it has one. Returns whether it has.
-pub(super) fn restore(
+/// Restores the checkpoint of a folder, whose parser must have these rules, items and words. If there is none, records them. Returns whether
+/// there is one.
+pub(super) fn begin_or_restore(
     trainer: &mut Trainer,
+    (grammar, words): (&GrammarRecord, &[String]),
     folder: &RunFolder,
     observer: &mut dyn Observer,
 ) -> Result<bool, ExperimentError> {
-    if !folder.has(RunFile::Checkpoint) {
+    let manifest = Manifest::read(folder)?;
+    let manifest = manifest.as_ref();
+    let Some(content) = folder.read_optional(RunFile::Checkpoint, manifest)? else {
+        // Such as that of a parser that was taught: beginning anew would replace it by another one.
+        if folder.is_finished() {
+            let message = "there is no checkpoint to go on from, and the run is finished";
+            return Err(folder.content_error(RunFile::Checkpoint, message).into());
+        }
+        folder.write_json(RunFile::Grammar, grammar)?;
+        folder.write_json(RunFile::Vocabulary, &words)?;
         return Ok(false);
-    }
-    let content = folder.read_checked(RunFile::Checkpoint, Manifest::read(folder)?.as_ref())?;
+    };
     trainer
         .restore(&content)
         .map_err(|source| ExperimentError::Checkpoint { path: folder.path(RunFile::Checkpoint), source })?;
+    let recorded: GrammarRecord = folder.read_checked_json(RunFile::Grammar, manifest)?;
+    let recorded_words: Vec<String> = folder.read_checked_json(RunFile::Vocabulary, manifest)?;
+    for (file, is_same) in
+        [(RunFile::Grammar, recorded == *grammar), (RunFile::Vocabulary, recorded_words == words)]
+    {
+        if !is_same {
+            let message = "this is not what the training in this folder wrote; restore it, or train again";
+            return Err(folder.content_error(file, message).into());
+        }
+    }
     observer.resumed(trainer.steps_taken());
     Ok(true)
 }
