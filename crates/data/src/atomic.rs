@@ -1,5 +1,6 @@
 //! Files that appear whole or not at all.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,31 +14,47 @@ pub fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
     write_file_with(path, |file| file.write_all(content))
 }
 
+/// Writes a file that only its owner can read and write, whole or not at all.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut temporary = temporary_file_for(path, OF_OWNER)?;
+    temporary.write_all(content)?;
+    move_to(temporary, path)
+}
+
 /// Writes a file with a function, as [`write_file`] does: into a temporary file beside it, which is synchronised with the disk
 /// and then renamed.
 ///
 /// # Errors
 /// If that or `write` fails; an earlier version of the file is then unchanged.
 pub fn write_file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let mut temporary = temporary_file_for(path)?;
+    let mut temporary = temporary_file_for(path, OF_ANY_FILE)?;
     write(temporary.as_file_mut())?;
     move_to(temporary, path)
 }
+
+/// The permissions of any new file, of which the umask takes some away.
+const OF_ANY_FILE: u32 = 0o666;
+/// The permissions of a private file.
+const OF_OWNER: u32 = 0o600;
 
 /// Returns the folder that a file is in, or will be.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a temporary file beside another.
-fn temporary_file_for(path: &Path) -> io::Result<NamedTempFile> {
+/// Makes a temporary file beside another, with these permissions on Unix.
+fn temporary_file_for(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
     let prefix = temporary_prefix(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).rand_bytes(RANDOM_CHARACTERS);
-    // Temporary files are private to their owner unless told otherwise. The umask still applies.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    #[cfg(not(unix))]
+    let _ = mode;
     builder.tempfile_in(folder).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             io::Error::new(io::ErrorKind::NotFound, format!("there is no folder {}", folder.display()))
@@ -87,6 +104,14 @@ pub fn remove_temporary_files<'n>(folder: &Path, names: impl IntoIterator<Item =
     }
 }
 
+/// Removes what killed processes left behind that were writing a file, or the one that a link points to, as [`remove_temporary_files`] does.
+pub(crate) fn remove_temporary_files_for(path: &Path) {
+    let Ok(path) = fs::canonicalize(path) else { return };
+    if let Some(name) = path.file_name().and_then(OsStr::to_str) {
+        remove_temporary_files(folder_of(&path), [name]);
+    }
+}
+
 /// Writes a file that belongs to a user. A regular file is written whole or not at all, as by [`write_file`], and keeps its
 /// permissions; one that is read-only stays as it is. A link is not replaced: what it points to is written. A pipe or a device
 /// is written to, and so are `/dev/stdout` and `/dev/stderr`, whatever they lead to.
@@ -115,7 +140,7 @@ pub fn write_output_with(path: &Path, write: impl FnOnce(&mut File) -> io::Resul
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
     let path = fs::canonicalize(path)?;
-    let mut temporary = match temporary_file_for(&path) {
+    let mut temporary = match temporary_file_for(&path, OF_ANY_FILE) {
         Ok(temporary) => temporary,
         // Nothing can be made in its folder, but the file itself may allow to be written.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return write_in_place(&path, write),

@@ -3,6 +3,7 @@
 //! These verdicts change the labels of the project at once. What users of a server say is in the log of the crate `xpr-log`, and
 //! `xpr improve` decides what to learn from it.
 
+use crate::atomic::remove_temporary_files_for;
 use crate::labeled::{self, LabeledQuestion};
 use crate::text_file::{self, NOT_REGULAR};
 use crate::{DataError, LineError, write_output};
@@ -158,6 +159,7 @@ pub fn add_label(path: &Path, question: &str, program: &str) -> Result<Option<us
     }
     let line = content.lines().count() + 1;
     content.push_str(&labeled::to_tsv(&[label]).map_err(|error| in_file(&error.message, line))?);
+    remove_temporary_files_for(path);
     write_output(path, content.as_bytes()).map_err(failed)?;
     Ok(Some(line))
 }
@@ -250,6 +252,20 @@ mod tests {
                 assert!(added.unwrap_err().to_string().ends_with(NOT_REGULAR));
             }
         }
+    }
+
+    /// Issue 18: what a killed process was writing beside the labels stayed there for ever.
+    #[test]
+    fn what_a_killed_process_left_beside_the_labels_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".train.tsv.a1B2c3", ".notes.txt.a1B2c3"] {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        add_label(&folder.path().join("train.tsv"), "who", "SELECT 1").unwrap();
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".notes.txt.a1B2c3", "train.tsv"]);
     }
 
     #[test]

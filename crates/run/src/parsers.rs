@@ -13,7 +13,6 @@
 //! A finished parser without a record that is not being made is never removed: its record was lost.
 
 use crate::folder::{RunError, RunFile, RunFolder};
-use crate::manifest::Manifest;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
@@ -23,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The parsers of a run: the content of `parsers.json`. A run without this file has the parser that training wrote.
 ///
 /// # How a server sees a promotion
-/// [`ParserList::read`] reads one small file, which is replaced as a whole. A server that reads it between two requests compares `current`
+/// [`ParserList::read`] reads one small file, which is replaced as a whole, and the names in a folder. A server that reads it between two requests compares `current`
 /// with the number of the parser it has opened, `TrainedRun::number`. If they differ, it opens the run again, in the background, and answers
 /// with the old parser until the new one is open. A number always names the same parser: going back changes `current` to an earlier number,
 /// and no folder of a current parser is changed or removed.
@@ -48,6 +47,9 @@ pub struct ParserRecord {
     pub before: usize,
     /// Whether it became the current parser.
     pub promoted: bool,
+    /// Whether somebody went back from it to the parser before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rolled_back: bool,
     /// What it learned from, beside the labels and the log of its project.
     pub learned: LearnedQuestions,
     /// How it compares with the parser before it on confirmed questions, if there were any to compare on.
@@ -97,24 +99,25 @@ impl ParserList {
     /// Reads the list of a run.
     ///
     /// # Errors
-    /// If the file cannot be read, is not such a file, has records that cannot be right, or is gone although there are later parsers.
+    /// If the file cannot be read, is not such a file, has records that cannot be right, or lacks that of a finished parser, because it is
+    /// gone or an earlier copy.
     pub fn read(run: &Path) -> Result<Self, RunError> {
         // It need not hold a run: this is asked before anything is opened.
         let folder = RunFolder::at(run);
-        if let Some(list) = ParserList::read_file(&folder)? {
-            return Ok(list);
-        }
-        match finished_later_parser(run) {
-            None => Ok(ParserList::default()),
-            // Another process may have added the first later parser between the two looks.
-            Some(number) => ParserList::read_file(&folder)?.ok_or_else(|| {
+        let list = ParserList::read_file(&folder)?.unwrap_or_default();
+        let Some(number) = finished_parser_after(run, list.parsers.len()) else { return Ok(list) };
+        // Another process may have added it between the two looks.
+        match ParserList::read_file(&folder)? {
+            Some(list) if list.record(number).is_some() => Ok(list),
+            Some(_) => Err(without_record(&folder, number)),
+            None => {
                 let message = format!(
                     "it is missing, although the run has parser {number}; restore the file, or move {} elsewhere to \
                      go on with the parser that training wrote",
                     run.join(FOLDER).display()
                 );
-                folder.content_error(RunFile::Parsers, message)
-            }),
+                Err(folder.content_error(RunFile::Parsers, message))
+            }
         }
     }
 
@@ -156,6 +159,15 @@ impl ParserList {
         }
     }
 
+    /// Returns the run that a folder holds a later parser of, if it does.
+    pub fn run_of(folder: &Path) -> Option<PathBuf> {
+        let folder = fs::canonicalize(folder).ok()?;
+        let (parsers, number) = (folder.parent()?, folder.file_name()?.to_str()?);
+        let is_later = parsers.file_name()? == FOLDER && number.parse::<usize>().is_ok();
+        let run = parsers.parent()?;
+        (is_later && RunFolder::open(run).is_ok()).then(|| run.to_owned())
+    }
+
     /// Returns the number of the next parser.
     pub fn next_number(&self) -> usize {
         self.parsers.len() + 1
@@ -173,24 +185,46 @@ impl ParserList {
     pub fn create_next(&self, run: &RunFolder) -> Result<RunFolder, RunError> {
         let number = self.next_number();
         let folder = ParserList::folder(run.folder(), number);
-        let mark = being_made(run.folder(), number);
-        if RunFolder::at(&folder).is_finished() && !mark.is_file() {
-            let message = format!(
-                "it has no record of the parser in {}; restore the file, or move that folder elsewhere",
-                folder.display()
-            );
-            return Err(run.content_error(RunFile::Parsers, message));
+        if RunFolder::at(&folder).is_finished() && !being_made(run.folder(), number).is_file() {
+            return Err(without_record(run, number));
         }
+        self.remove_next(run)?;
+        self.remove_marks(run);
+        let parsers = run.folder().join(FOLDER);
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| RunError::File { path, source }
+        };
+        fs::create_dir_all(&parsers).map_err(failed(&parsers))?;
+        let (mark, name) = (being_made(run.folder(), number), mark_name(number));
+        xpr_data::remove_temporary_files(&parsers, [name.as_str()]);
+        xpr_data::write_file(&mark, b"").map_err(failed(&mark))?;
+        RunFolder::create(&folder)
+    }
+
+    /// Removes what there is of the next parser, which could not be made. The caller must hold the lock of the run.
+    ///
+    /// # Errors
+    /// If a file cannot be removed.
+    pub fn remove_next(&self, run: &RunFolder) -> Result<(), RunError> {
+        let folder = ParserList::folder(run.folder(), self.next_number());
         match fs::remove_dir_all(&folder) {
             Err(source) if source.kind() != ErrorKind::NotFound => {
                 return Err(RunError::File { path: folder, source });
             }
             _ => {}
         }
-        let parsers = run.folder().join(FOLDER);
-        fs::create_dir_all(&parsers).map_err(|source| RunError::File { path: parsers, source })?;
-        xpr_data::write_file(&mark, b"").map_err(|source| RunError::File { path: mark, source })?;
-        RunFolder::create(&folder)
+        // Last: without it, what is left of the parser may be taken for one that was finished.
+        let _ = fs::remove_file(being_made(run.folder(), self.next_number()));
+        Ok(())
+    }
+
+    /// Removes the files that say that a parser is being made, if it has a record. A process that was killed leaves one.
+    fn remove_marks(&self, run: &RunFolder) {
+        for record in &self.parsers {
+            // What is left does harm only if the record is lost.
+            let _ = fs::remove_file(being_made(run.folder(), record.number));
+        }
     }
 
     /// Adds the record of a parser, which becomes the current one if it is promoted. Its folder must be complete. The caller must hold the
@@ -203,54 +237,60 @@ impl ParserList {
         if record.promoted {
             list.current = record.number;
         }
-        let mark = being_made(run.folder(), record.number);
         list.parsers.push(record);
         run.write_json(RunFile::Parsers, &list)?;
-        // What is left of it does no harm beside a record.
-        let _ = fs::remove_file(mark);
+        list.remove_marks(run);
         *self = list;
         Ok(())
     }
 
-    /// Makes the parser current that was so before the current one. Returns its number, or nothing if the current parser is the one that
-    /// training wrote. The caller must hold the lock of the run.
+    /// Makes the parser current that was so before the current one, and records that somebody went back. Returns its number, or nothing if
+    /// the current parser is the one that training wrote. The caller must hold the lock of the run, and have opened the earlier parser:
+    /// whether it answers is not checked here.
     ///
     /// # Errors
-    /// If the earlier parser is gone or damaged, or the file cannot be written. The current parser is then unchanged.
+    /// If the earlier parser is gone, or the file cannot be written. The current parser is then unchanged.
     pub fn roll_back(&mut self, run: &RunFolder) -> Result<Option<usize>, RunError> {
-        let Some(record) = self.record(self.current) else { return Ok(None) };
+        let mut list = self.clone();
+        let Some(record) = list.parsers.iter_mut().find(|parser| parser.number == self.current) else {
+            return Ok(None);
+        };
+        record.rolled_back = true;
         let before = record.before;
-        let earlier = RunFolder::open(&ParserList::folder(run.folder(), before))?;
-        if let Some(manifest) = Manifest::read(&earlier)? {
-            for file in ANSWERING {
-                if manifest.lists(file) {
-                    earlier.read_checked(file, Some(&manifest))?;
-                }
-            }
-        }
-        let list = ParserList { current: before, ..self.clone() };
+        RunFolder::open(&ParserList::folder(run.folder(), before))?;
+        list.current = before;
         run.write_json(RunFile::Parsers, &list)?;
+        list.remove_marks(run);
         *self = list;
         Ok(Some(before))
     }
 }
 
-/// The files without which a parser does not answer as it was trained to.
-const ANSWERING: [RunFile; 5] =
-    [RunFile::Model, RunFile::Grammar, RunFile::Vocabulary, RunFile::NoisyChannel, RunFile::Confidence];
-
 /// Returns the file that exists while a parser is made.
 fn being_made(run: &Path, number: usize) -> PathBuf {
-    run.join(FOLDER).join(format!("{number}.new"))
+    run.join(FOLDER).join(mark_name(number))
 }
 
-/// Returns the number of a later parser that is finished, and neither being made nor left behind by a process that made it.
-fn finished_later_parser(run: &Path) -> Option<usize> {
+fn mark_name(number: usize) -> String {
+    format!("{number}.new")
+}
+
+/// Returns the error of a list that lacks the record of a finished parser.
+fn without_record(run: &RunFolder, number: usize) -> RunError {
+    let message = format!(
+        "it has no record of the parser in {}; restore the file, or move that folder elsewhere",
+        ParserList::folder(run.folder(), number).display()
+    );
+    run.content_error(RunFile::Parsers, message)
+}
+
+/// Returns the least number above `last` of a parser that is finished, and neither being made nor left behind by a process that made it.
+fn finished_parser_after(run: &Path, last: usize) -> Option<usize> {
     let entries = fs::read_dir(run.join(FOLDER)).ok()?;
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<usize>().ok());
     numbers
-        .filter(|&number| RunFolder::at(&ParserList::folder(run, number)).is_finished())
-        .filter(|&number| number > 0 && !being_made(run, number).is_file())
+        .filter(|&number| number > last && RunFolder::at(&ParserList::folder(run, number)).is_finished())
+        .filter(|&number| !being_made(run, number).is_file())
         .min()
 }
 
@@ -273,6 +313,7 @@ mod tests {
             origin: ParserOrigin::Improved,
             before,
             promoted,
+            rolled_back: false,
             learned: LearnedQuestions::default(),
             comparison: None,
         }
@@ -299,25 +340,10 @@ mod tests {
         assert_eq!(ParserList::read(folder.path()).unwrap().current, 1);
         assert_eq!(list.roll_back(&run).unwrap(), Some(0));
         assert_eq!((list.roll_back(&run).unwrap(), list.next_number()), (None, 4));
-    }
-
-    /// Issue 18: a parser whose weights were damaged became the current one.
-    #[test]
-    fn nothing_goes_back_to_a_damaged_parser() {
-        let folder = tempfile::tempdir().unwrap();
-        let run = RunFolder::create(folder.path()).unwrap();
-        run.write(RunFile::Config, b"").unwrap();
-        run.write(RunFile::Model, b"weights").unwrap();
-        run.finish(&"right").unwrap();
-        let mut list = ParserList::default();
-        list.create_next(&run).unwrap();
-        list.add(&run, record(1, 0, true)).unwrap();
-        run.write(RunFile::Model, b"weight!").unwrap();
-        let error = list.roll_back(&run).unwrap_err().to_string();
-        assert!(error.contains("this is not the file that training wrote"), "{error}");
-        assert_eq!((list.current, ParserList::read(folder.path()).unwrap().current), (1, 1));
-        run.write(RunFile::Model, b"weights").unwrap();
-        assert_eq!(list.roll_back(&run).unwrap(), Some(0));
+        // Issue 19: a list did not tell which parsers somebody went back from.
+        let rolled_back: Vec<bool> = list.parsers.iter().map(|parser| parser.rolled_back).collect();
+        assert_eq!(rolled_back, [true, false, true]);
+        assert_eq!(ParserList::read(folder.path()).unwrap(), list);
     }
 
     #[test]
@@ -394,6 +420,61 @@ mod tests {
             std::os::unix::fs::symlink("nowhere", &path).unwrap();
             assert!(ParserList::read(folder.path()).unwrap_err().to_string().contains("not a regular file"));
         }
+    }
+
+    /// Issue 18: with an earlier copy of the list, an earlier parser answered without a word.
+    #[test]
+    fn an_earlier_copy_of_the_list_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        let mut list = ParserList::default();
+        let mut copies = vec![list.clone()];
+        for number in [1, 2] {
+            let parser = list.create_next(&run).unwrap();
+            parser.write(RunFile::Config, b"").unwrap();
+            parser.finish(&"right").unwrap();
+            // It is no earlier copy while another process makes the next parser.
+            assert_eq!(ParserList::read(folder.path()).unwrap(), list);
+            list.add(&run, record(number, number - 1, true)).unwrap();
+            copies.push(list.clone());
+        }
+        assert_eq!(copies.pop(), Some(ParserList::read(folder.path()).unwrap()));
+        for copy in copies {
+            run.write_json(RunFile::Parsers, &copy).unwrap();
+            let error = ParserList::read(folder.path()).unwrap_err().to_string();
+            let lost = ParserList::folder(folder.path(), copy.next_number());
+            let expected = format!("parsers.json: it has no record of the parser in {}", lost.display());
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
+
+    /// Issue 18: a process that was killed just after it recorded a parser left the file that says that the parser is being made. When the
+    /// list was lost later, nobody noticed, and the next parser replaced that one.
+    #[test]
+    fn what_killed_processes_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(folder.path()).unwrap();
+        let mut list = ParserList::default();
+        let parser = list.create_next(&run).unwrap();
+        parser.write(RunFile::Config, b"").unwrap();
+        parser.finish(&"right").unwrap();
+        list.add(&run, record(1, 0, true)).unwrap();
+        let parsers = folder.path().join(FOLDER);
+        for name in ["1.new", ".2.new.a1B2c3"] {
+            fs::write(parsers.join(name), "").unwrap();
+        }
+        list.create_next(&run).unwrap();
+        let names = || {
+            let entries = fs::read_dir(&parsers).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(), ["1", "2", "2.new"]);
+        list.remove_next(&run).unwrap();
+        assert_eq!(names(), ["1"]);
+        run.remove(RunFile::Parsers).unwrap();
+        assert!(ParserList::read(folder.path()).unwrap_err().to_string().contains("it is missing"));
     }
 
     #[test]

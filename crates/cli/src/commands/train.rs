@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use xpr_learn::Experiment;
 use xpr_learn::experiment::tuning;
-use xpr_run::{ConfidenceFigures, Config, Evaluation, RunFile, RunFolder};
+use xpr_run::{ConfidenceFigures, Config, Evaluation, ParserList, RunFile, RunFolder};
 
 pub(crate) fn run(arguments: &TrainArguments, out: &mut dyn Write) -> Result<()> {
     if arguments.until_stdin_closes {
@@ -89,6 +89,12 @@ fn resume(arguments: &TrainArguments, connection: &Connection) -> Result<(RunFol
         true => RunFolder::open_locked(&arguments.out)?,
         false => RunFolder::followed(&arguments.out),
     };
+    if let Some(run) = ParserList::run_of(&arguments.out) {
+        let (folder, run) = (arguments.out.display(), run.display());
+        bail!(
+            "{folder} is a later parser of {run}, and complete; go on from it with xpr improve or xpr teach"
+        );
+    }
     let mut config = Config::read(Some(&folder.path(RunFile::Config)), &[])?.config;
     let paths = &arguments.experiment.paths;
     find_data(&mut config, paths.data.as_deref());

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use xpr_data::Example;
 use xpr_parser::{Model, Parser, Question, TrainableParser};
 use xpr_run::{
-    Config, EvalConfig, ParserList, ParserOrigin, ParserRecord, RunError, RunFile, RunFolder, TrainConfig,
+    Config, EvalConfig, Manifest, ParserList, ParserOrigin, ParserRecord, RunFile, RunFolder, TrainConfig,
     question_key, seconds_since_1970,
 };
 use xpr_text::tokenize;
@@ -32,6 +32,16 @@ const ROUNDS: usize = 3;
 const RATE: f64 = 1.5e-4;
 /// The number of other labels for each copy of the new one.
 const REPLAYED: usize = 5;
+
+/// What teaching does not change.
+const UNCHANGED: [RunFile; 6] = [
+    RunFile::Data,
+    RunFile::Grammar,
+    RunFile::Vocabulary,
+    RunFile::Metrics,
+    RunFile::Unlabeled,
+    RunFile::Asked,
+];
 
 /// A question whose answer is right before teaching and wrong after it, or the other way round.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,38 +117,57 @@ impl TrainedRun {
         let changed = known.changes(&before, &right(&model, &known.judged)?);
 
         let taught = parsers.create_next(&root)?;
-        taught.write(RunFile::Config, recorded_config(&taught, &config).to_toml()?.as_bytes())?;
-        copy_files(&folder, &taught)?;
-        examples.train.push(label.clone());
-        if let Ok(data) = DataRecord::new(&config, &examples) {
-            data.with_grammar(&task).write(&taught)?;
-        }
-        division.uses.write(&taught)?;
-        taught.write(RunFile::Model, &write_model(model.parameters()))?;
-        taught.write_json(RunFile::NoisyChannel, &known.channel)?;
-        let record =
-            confidence.clone().map(|record| ConfidenceRecord { scope: known.scope(&task), ..record });
-        if let Some(record) = &record {
-            taught.write_json(RunFile::Confidence, record)?;
-        }
-        let estimator = (record.as_ref().filter(|_| config.eval.votes))
-            .map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
-        let parser = reranked(&task, &model, &known.channel, &config.eval, record.as_ref());
-        let parser = (&parser, estimator.as_ref());
-        let card = if folder.has(RunFile::Card) { folder.read(RunFile::Card)? } else { vec![] };
-        let card = String::from_utf8_lossy(&card);
-        record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |evaluation| {
-            let card = taught_card(&card, label, known.label_count(), evaluation, division.is_known);
-            taught.write(RunFile::Card, card.as_bytes())
-        })?;
+        let number = parsers.next_number();
+        let write = || -> Result<(), ExperimentError> {
+            taught.write(RunFile::Config, recorded_config(&taught, &config).to_toml()?.as_bytes())?;
+            folder.copy_to(&taught, &UNCHANGED)?;
+            examples.train.push(label.clone());
+            if let Ok(data) = DataRecord::new(&config, &examples) {
+                data.with_grammar(&task).write(&taught)?;
+            }
+            division.uses.write(&taught)?;
+            taught.write(RunFile::Model, &write_model(model.parameters()))?;
+            taught.write_json(RunFile::NoisyChannel, &known.channel)?;
+            let record =
+                confidence.clone().map(|record| ConfidenceRecord { scope: known.scope(&task), ..record });
+            if let Some(record) = &record {
+                taught.write_json(RunFile::Confidence, record)?;
+            }
+            let estimator = (record.as_ref().filter(|_| config.eval.votes))
+                .map(|record| ConfidenceEstimator::new(&task, record, known.channel.clone()));
+            let parser = reranked(&task, &model, &known.channel, &config.eval, record.as_ref());
+            let parser = (&parser, estimator.as_ref());
+            let card =
+                folder.read_optional(RunFile::Card, Manifest::read(&folder)?.as_ref())?.unwrap_or_default();
+            let card = String::from_utf8_lossy(&card);
+            record_evaluation(&taught, parser, (&task, &known.test), &config.eval, |evaluation| {
+                let card = taught_card(&card, label, known.label_count(), evaluation, division.is_known);
+                taught.write(RunFile::Card, card.as_bytes())
+            })?;
 
-        added()?;
-        let (number, before) = (parsers.next_number(), parsers.current);
-        let learned = parsers.record(before).map(|record| record.learned).unwrap_or_default();
-        let origin = ParserOrigin::Taught;
-        let time = seconds_since_1970();
-        let record = ParserRecord { number, time, origin, before, promoted: true, learned, comparison: None };
-        parsers.add(&root, record)?;
+            added()?;
+            let before = parsers.current;
+            let learned = parsers.record(before).map(|record| record.learned).unwrap_or_default();
+            let origin = ParserOrigin::Taught;
+            let time = seconds_since_1970();
+            let record = ParserRecord {
+                number,
+                time,
+                origin,
+                before,
+                promoted: true,
+                rolled_back: false,
+                learned,
+                comparison: None,
+            };
+            Ok(parsers.add(&root, record)?)
+        };
+        let written = write();
+        if let Err(error) = written {
+            // A parser that cannot be written leaves nothing behind. What cannot be removed, the next one removes.
+            let _ = parsers.remove_next(&root);
+            return Err(error);
+        }
         Ok(Taught { is_learned, steps, compared: known.judged.len(), changed, number, notes: division.notes })
     }
 }
@@ -276,21 +305,4 @@ fn right_answers(
 ) -> Result<Vec<bool>, TaskError> {
     let (_, predictions) = evaluate(parser, task, examples, config)?;
     Ok(predictions.iter().map(|prediction| prediction.correct).collect())
-}
-
-/// Copies what teaching does not change.
-fn copy_files(from: &RunFolder, to: &RunFolder) -> Result<(), RunError> {
-    for file in [
-        RunFile::Data,
-        RunFile::Grammar,
-        RunFile::Vocabulary,
-        RunFile::Metrics,
-        RunFile::Unlabeled,
-        RunFile::Asked,
-    ] {
-        if from.has(file) {
-            to.write(file, &from.read(file)?)?;
-        }
-    }
-    Ok(())
 }
