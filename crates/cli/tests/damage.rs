@@ -395,6 +395,49 @@ fn tuning_does_not_go_on_with_other_settings() {
     succeed(&mut tune(&["train.steps=2"]));
 }
 
+/// Issue 18: a run whose settings were edited went on with them, and was a mixture that its settings do not tell.
+#[test]
+fn a_run_does_not_go_on_with_edited_settings() {
+    let calendar = SmallCalendar::new();
+    succeed(&mut calendar.train("run", &["train.steps=20"]));
+    let run = calendar.path("run");
+    // As if it had been stopped after the last step.
+    for file in ["evaluation.json", "manifest.json", "model.safetensors"] {
+        fs::remove_file(run.join(file)).unwrap();
+    }
+    let settings = calendar.read("run", "config.toml");
+    let resume = || {
+        let (data, run) = (calendar.argument("data"), calendar.argument("run"));
+        command(&["train", "--resume", "--data", &data, "--out", &run])
+    };
+    for (from, to, expected) in [
+        ("\nseed = 0\n", "\nseed = 7\n", "train.seed is 7, and was 0"),
+        ("\nsteps = 20\n", "\nsteps = 90\n", "train.steps is 90, and was 20"),
+        (
+            "\nrow_correction = false\n",
+            "\nrow_correction = true\n",
+            "train.row_correction is true, and was false",
+        ),
+    ] {
+        assert!(settings.contains(from), "{settings}");
+        fs::write(run.join("config.toml"), settings.replace(from, to)).unwrap();
+        let changed =
+            format!("run: its config.toml was changed since training began: {expected}; restore it");
+        assert_refused(&mut resume(), &changed);
+    }
+    // Earlier versions did not record the settings.
+    let mut data: serde_json::Value = serde_json::from_str(&calendar.read("run", "data.json")).unwrap();
+    data.as_object_mut().unwrap().remove("settings").unwrap();
+    let recorded = fs::read(run.join("data.json")).unwrap();
+    fs::write(run.join("data.json"), data.to_string()).unwrap();
+    fs::write(run.join("config.toml"), settings.replace("\nsteps = 20\n", "\nsteps = 10\n")).unwrap();
+    assert_refused(&mut resume(), "it is of step 20, and the settings ask for 10 steps only");
+    // What is not trained with may be edited.
+    fs::write(run.join("data.json"), recorded).unwrap();
+    fs::write(run.join("config.toml"), settings.replace("\nbeam = 8\n", "\nbeam = 4\n")).unwrap();
+    succeed(&mut resume());
+}
+
 /// Issue 18: the parser of an earlier round was taken from a folder that was trained on other labels or with other settings.
 #[test]
 fn the_parser_of_a_round_has_the_data_and_settings_of_its_run() {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! config.toml             every setting of the experiment
-//! data.json               fingerprints of the data the run is trained on
+//! data.json               fingerprints of the data the run is trained on, and the settings of training
 //! questions.jsonl         a line for every labeled question: its fingerprints, and what it is for
 //! grammar.json            the rules and items the model was made for
 //! vocabulary.json         its words
@@ -82,7 +82,7 @@ pub enum RunError {
 pub enum RunFile {
     /// Every setting of the experiment. A folder that has it holds a run.
     Config,
-    /// Fingerprints of the data the run is trained on.
+    /// Fingerprints of the data the run is trained on, and the settings of training.
     Data,
     /// What each labeled question is for: a line with its fingerprints.
     Questions,

@@ -38,7 +38,7 @@ pub use claims::{CellCost, CellState, Claim, ClaimEnd, Claims, SweepPart, SweepP
 pub use config::{
     BUILT_IN, BaseConfig, Config, ConfigError, DataConfig, Dataset, DifferingSetting, EvalConfig, Fallback,
     HeldOut, IgnoredSetting, LearnConfig, OvernightGrammar, PretrainConfig, PretrainDataConfig, ReadConfig,
-    RenamedSetting, Reward, SearchConfig, TrainConfig, rename_settings,
+    RenamedSetting, Reward, SearchConfig, TrainConfig, TrainingSettings, rename_settings,
 };
 pub use fingerprint::{fingerprint, fingerprint_bytes};
 pub use folder::{RunError, RunFile, RunFolder};

@@ -1,4 +1,4 @@
-//! What a run was trained on, as fingerprints.
+//! What a run was trained on, as fingerprints, and with which settings.
 //!
 //! Data are corrected while runs exist. A run that resumes with other labels, or an ensemble whose members saw other
 //! labels, would be a mixture that nobody asked for. So a run records fingerprints of its data, and whoever uses what it
@@ -12,10 +12,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use xpr_data::{DataError, Example};
-use xpr_run::{BUILT_IN, Config, DataConfig, Dataset, Manifest, RunError, RunFile, RunFolder, fingerprint};
+use xpr_run::{
+    BUILT_IN, Config, DataConfig, Dataset, Manifest, RunError, RunFile, RunFolder, TrainingSettings,
+    fingerprint,
+};
 use xpr_sentence::SentenceEncoder;
 
-/// The content of `data.json`: a fingerprint of each part of the data.
+/// The content of `data.json`: a fingerprint of each part of the data, and the settings of training.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DataRecord {
     /// The training examples, of which a part may be labeled or held out.
@@ -38,6 +41,9 @@ pub(super) struct DataRecord {
     /// The questions of the labels that can be learned from, which depends on the cells of a database. It is left out like the grammar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     learned: Option<String>,
+    /// The settings that training depends on. They are left out where its folder is found by them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    settings: Option<TrainingSettings>,
 }
 
 impl DataRecord {
@@ -60,6 +66,7 @@ impl DataRecord {
             schema: None,
             grammar: None,
             learned: None,
+            settings: None,
         })
     }
 
@@ -83,6 +90,7 @@ impl DataRecord {
             schema: None,
             grammar: None,
             learned: None,
+            settings: None,
         })
     }
 
@@ -105,6 +113,11 @@ impl DataRecord {
     pub(super) fn with_learned(self, labels: &[LabeledExample]) -> Self {
         let learned = fingerprint(labels.iter().map(|label| label.utterance.as_str()));
         DataRecord { learned: Some(learned), ..self }
+    }
+
+    /// Adds the settings that training depends on.
+    pub(super) fn with_settings(self, settings: TrainingSettings) -> Self {
+        DataRecord { settings: Some(settings), ..self }
     }
 
     /// Returns the names of the parts that are not as recorded.
@@ -134,22 +147,28 @@ impl DataRecord {
 
     /// Returns a record of what a member of an ensemble is trained on. It is not tested, and no encoder suggests programs to it.
     pub(super) fn of_member(&self) -> Self {
-        DataRecord { test: fingerprint([]), encoder: None, ..self.clone() }
+        DataRecord { test: fingerprint([]), encoder: None, settings: None, ..self.clone() }
     }
 
-    /// Checks that a folder was trained on these data. Returns false if that is unknown, because an earlier version trained
+    /// Checks that a folder was trained on these data, with these settings. Returns false if that is unknown, because an earlier version trained
     /// it.
     ///
     /// # Errors
-    /// If it was trained on other data.
+    /// If it was trained on other data, or its settings were edited.
     pub(super) fn check(&self, folder: &RunFolder) -> Result<bool, ExperimentError> {
         let Some(recorded) = DataRecord::read(folder)? else { return Ok(false) };
-        match self.differences(&recorded).as_slice() {
-            [] => Ok(true),
-            changed => {
-                let folder = folder.folder().to_owned();
-                Err(ExperimentError::OtherData { folder, changed: changed.join(" and ") })
-            }
+        let folder = || folder.folder().to_owned();
+        let changed = self.differences(&recorded);
+        if !changed.is_empty() {
+            return Err(ExperimentError::OtherData { folder: folder(), changed: changed.join(" and ") });
+        }
+        let differing = match (&self.settings, &recorded.settings) {
+            (Some(now), Some(then)) => now.differences(then),
+            _ => vec![],
+        };
+        match differing.is_empty() {
+            true => Ok(true),
+            false => Err(ExperimentError::EditedSettings { folder: folder(), differing }),
         }
     }
 

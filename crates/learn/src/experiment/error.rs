@@ -64,6 +64,17 @@ pub enum ExperimentError {
         /// The settings, first as they are asked for and then as the run has them.
         differing: Vec<DifferingSetting>,
     },
+    /// The settings of a run were edited since it was begun.
+    #[error(
+        "{folder}: its config.toml was changed since training began: {}; restore it, or remove the folder to train again",
+        changes(differing)
+    )]
+    EditedSettings {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The settings, first as they are now and then as training began.
+        differing: Vec<DifferingSetting>,
+    },
     /// The settings of an earlier run cannot be read.
     #[error("{folder}: {source}")]
     RecordedSettings {
@@ -128,6 +139,14 @@ pub enum ExperimentError {
 fn differences(differing: &[DifferingSetting]) -> String {
     let text = |setting: &DifferingSetting| {
         format!("{} is {} in it, not {}", setting.key, setting.right, setting.left)
+    };
+    differing.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes settings that were changed.
+fn changes(differing: &[DifferingSetting]) -> String {
+    let text = |setting: &DifferingSetting| {
+        format!("{} is {}, and was {}", setting.key, setting.left, setting.right)
     };
     differing.iter().map(text).collect::<Vec<_>>().join(", ")
 }

@@ -196,6 +196,7 @@ impl Experiment {
             // There is nothing to learn from: a parser without labels, or one that suggests programs, is the base.
             config.train.steps = 0;
         }
+        let data = data.with_settings(config.training_settings()?);
         let mut experiment = Experiment {
             config,
             task,

@@ -85,6 +85,7 @@ impl Pretraining {
             return Err(ExperimentError::AllLeftOut { examples: questions, first: None });
         };
         let data = data.with_grammars(grammars).with_learned(&labeled);
+        let data = data.with_settings(config.training_settings()?);
         // Recorded, because a parser that starts from this one without labels needs it.
         if config.eval.prefer == Reward::Auto {
             config.eval.prefer = Success::from_labels(finds).reward();

@@ -64,6 +64,14 @@ pub(super) fn take_steps(
     let mut metrics: Vec<StepReport> =
         if checkpoint > 0 { metrics_until(folder, checkpoint)? } else { vec![] };
     let steps = config.steps;
+    if checkpoint > steps {
+        // The parser would seem to be finished, and have taken more steps than its settings say.
+        let message = format!(
+            "it is of step {checkpoint}, and the settings ask for {steps} steps only; restore {}, or remove the folder to train again",
+            RunFile::Config.name()
+        );
+        return Err(folder.content_error(RunFile::Checkpoint, message).into());
+    }
     while trainer.steps_taken() < steps {
         // Reborrowed for each step.
         let reborrowed = teacher.as_mut().map(|teacher| &mut **teacher as &mut dyn Teacher);

@@ -1,6 +1,7 @@
 //! Which settings have no influence on a run, because of other settings.
 
 use super::{BUILT_IN, Config, ConfigError, Reward};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
@@ -138,6 +139,11 @@ impl Config {
         IGNORED.iter().find(|row| row.0 == key && row.1 == condition).map(|row| row.2)
     }
 
+    /// Returns whether a setting may change the result of a run.
+    pub(super) fn influences(&self, key: &str) -> bool {
+        !NO_INFLUENCE.contains(&key) && self.ignored(key).is_none()
+    }
+
     /// Returns those of the given settings that have no influence. Experiment files have settings for objectives beside
     /// `none`, so without an objective only the flags and the settings of the data are reported.
     pub(super) fn ignored_settings(&self, in_file: &[String], in_flags: &[String]) -> Vec<IgnoredSetting> {
@@ -155,9 +161,7 @@ impl Config {
     /// If a path is not UTF-8.
     pub fn differences(&self, other: &Config) -> Result<Vec<DifferingSetting>, ConfigError> {
         let (left, right) = (self.values()?, other.values()?);
-        let influences = |key: &str| {
-            !NO_INFLUENCE.contains(&key) && (self.ignored(key).is_none() || other.ignored(key).is_none())
-        };
+        let influences = |key: &str| self.influences(key) || other.influences(key);
         // A setting that is off may be left out on one side.
         let keys: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
         let value = |values: &BTreeMap<String, String>, key: &String| {
@@ -173,21 +177,24 @@ impl Config {
             .collect())
     }
 
-    /// Returns the values of all settings by their keys.
+    /// Returns the values of all settings by their keys, and of the word vectors only the name of their file.
     fn values(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         let mut config = self.clone();
         let embeddings = &mut config.data.embeddings;
         *embeddings = embeddings.file_name().map(PathBuf::from).unwrap_or_default();
-        let table = Table::try_from(config).map_err(|error| ConfigError::Toml {
-            origin: "settings".to_owned(),
-            message: error.to_string(),
-        })?;
-        let section = |(section, values): (String, Value)| {
-            let values = values.as_table().cloned().unwrap_or_default();
-            values.into_iter().map(move |(key, value)| (format!("{section}.{key}"), value.to_string()))
-        };
-        Ok(table.into_iter().flat_map(section).collect())
+        values(&config)
     }
+}
+
+/// Returns the values of all settings by their keys.
+pub(super) fn values(config: &impl Serialize) -> Result<BTreeMap<String, String>, ConfigError> {
+    let table = Table::try_from(config)
+        .map_err(|error| ConfigError::Toml { origin: "settings".to_owned(), message: error.to_string() })?;
+    let section = |(section, values): (String, Value)| {
+        let values = values.as_table().cloned().unwrap_or_default();
+        values.into_iter().map(move |(key, value)| (format!("{section}.{key}"), value.to_string()))
+    };
+    Ok(table.into_iter().flat_map(section).collect())
 }
 
 #[cfg(test)]

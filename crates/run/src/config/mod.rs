@@ -5,11 +5,13 @@ mod checks;
 mod influence;
 mod pretraining;
 mod reading;
+mod training_settings;
 
 pub use base::{BUILT_IN, BaseConfig};
 pub use influence::{DifferingSetting, IgnoredSetting};
 pub use pretraining::{PretrainConfig, PretrainDataConfig};
 pub use reading::{ConfigError, ReadConfig, RenamedSetting, rename_settings};
+pub use training_settings::TrainingSettings;
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

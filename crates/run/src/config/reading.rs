@@ -288,7 +288,7 @@ fn default_at<C: Settings>(key: &str) -> Option<Value> {
 }
 
 /// Settings that are not written if they are empty or off, so that they are not among the defaults.
-const LEFT_OUT_IF_EMPTY: [&str; 8] = [
+pub(super) const LEFT_OUT_IF_EMPTY: [&str; 8] = [
     "data.words",
     "data.without_tables",
     "data.keys",
