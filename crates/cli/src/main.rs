@@ -8,6 +8,7 @@ mod commands;
 mod duration;
 mod printer;
 mod ranks;
+mod shell;
 mod stop;
 mod table;
 
@@ -116,13 +117,13 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<()> {
     }
 }
 
-/// Returns the message of an error followed by its causes, except those that the message already ends with.
+/// Returns the message of an error followed by its causes, except those that the message already has.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if message.is_empty() {
             message = cause;
-        } else if !message.ends_with(&cause) {
+        } else if !message.contains(&cause) {
             message = format!("{message}: {cause}");
         }
     }

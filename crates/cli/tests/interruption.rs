@@ -271,3 +271,32 @@ fn a_sweep_reports_the_cells_that_fail() {
     assert!(!output.status.success());
     assert!(stderr(&output).contains("4 of 4 runs failed; the log of the first is"), "{}", stderr(&output));
 }
+
+/// Issue 18: training output was appended to what a link led to, and a pipe was waited for.
+#[cfg(unix)]
+#[test]
+fn the_log_of_a_cell_is_no_link_and_no_pipe() {
+    let calendar = SmallCalendar::new();
+    let sweep = write_sweep(&calendar);
+    let list = command(&["sweep", &sweep, "--list"]).output().unwrap();
+    let cells: Vec<String> = String::from_utf8(list.stdout).unwrap().lines().map(str::to_owned).collect();
+    let out = calendar.path("sweeps");
+    fs::create_dir(&out).unwrap();
+    fs::write(calendar.path("others"), "kept").unwrap();
+    let logs: Vec<_> =
+        cells.iter().map(|cell| out.join(format!("{}.log", cell.rsplit(' ').next().unwrap()))).collect();
+    for log in &logs {
+        std::os::unix::fs::symlink("../others", log).unwrap();
+    }
+    let output =
+        command(&["sweep", &sweep, "--data", "nowhere", "--out", out.to_str().unwrap()]).output().unwrap();
+    assert!(stderr(&output).contains(".log: this is not a regular file; remove it"), "{}", stderr(&output));
+    for log in &logs {
+        fs::remove_file(log).unwrap();
+        assert!(Command::new("mkfifo").arg(log).status().unwrap().success());
+    }
+    let output =
+        command(&["sweep", &sweep, "--data", "nowhere", "--out", out.to_str().unwrap()]).output().unwrap();
+    assert!(stderr(&output).contains(".log: this is not a regular file; remove it"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(calendar.path("others")).unwrap(), "kept");
+}

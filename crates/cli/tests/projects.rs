@@ -762,6 +762,51 @@ fn a_report_replaces_neither_another_format_nor_a_file_of_a_run() {
     assert_eq!(fs::read_to_string(folder.path().join("run/config.toml")).unwrap(), "");
 }
 
+/// Issue 18: what `xpr init` suggests was another command, if a table or the folder had such a name.
+#[cfg(unix)]
+#[test]
+fn suggested_commands_can_be_pasted() {
+    let folder = folder();
+    let database = rusqlite::Connection::open(folder.path().join("odd.db")).unwrap();
+    database
+        .execute_batch("CREATE TABLE \"$(touch pasted)`touch pasted`\" (id INTEGER PRIMARY KEY);")
+        .unwrap();
+    let init = ["init", "--db", "odd.db", "--out", "a b;touch pasted"];
+    let output = printed(&xpr(folder.path(), &init));
+    let suggested = output.lines().find_map(|line| line.trim().strip_prefix("xpr ask ")).unwrap();
+    let script = format!("printf '%s\\n' {suggested}");
+    let words = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    assert_eq!(words.lines().next(), Some("a b;touch pasted/run"), "{words}");
+    assert_eq!(words.lines().count(), 2, "{words}");
+    assert!(!folder.path().join("pasted").exists());
+}
+
+/// Issue 18: whoever may write to a folder could replace a file in it that they may not write to.
+#[cfg(unix)]
+#[test]
+fn files_of_others_are_not_replaced() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("pages");
+    fs::create_dir(&pages).unwrap();
+    fs::write(pages.join("xpr.1"), "kept").unwrap();
+    // Only root can run a command as another user.
+    if chown(&pages, Some(NOBODY), Some(NOBODY)).is_err() {
+        return;
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = folder.path().join("xpr");
+    fs::copy(env!("CARGO_BIN_EXE_xpr"), &program).unwrap();
+    let mut command = Command::new(&program);
+    let output = command.args(["man", "--out"]).arg(&pages).uid(NOBODY).gid(NOBODY).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && message.contains("xpr.1: Permission denied"), "{message}");
+    assert_eq!(fs::read_to_string(pages.join("xpr.1")).unwrap(), "kept");
+}
+
 /// Issue 18: the limit of the length of files killed commands without a message, and their temporary files stayed. Later, half a project
 /// did, and `xpr init` refused it.
 #[cfg(unix)]

@@ -139,6 +139,8 @@ pub fn write_output_with(path: &Path, write: impl FnOnce(&mut File) -> io::Resul
     if earlier.permissions().readonly() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
+    // Whoever may write to the folder could replace the file of somebody else, which they may not write to.
+    File::options().write(true).open(path)?;
     let path = fs::canonicalize(path)?;
     let mut temporary = match temporary_file_for(&path, OF_ANY_FILE) {
         Ok(temporary) => temporary,

@@ -2,7 +2,7 @@
 
 use super::peak_memory_mb;
 use crate::duration::brief;
-use crate::printer;
+use crate::printer::{self, printable};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ impl CellDisplay {
             ProgressBar::hidden()
         };
         set_style(&bar, "  {msg}: loading");
-        bar.set_message(cell.name.clone());
+        bar.set_message(printable(&cell.name).into_owned());
         RunningCell { cell, child, start: Instant::now(), folder, steps: None, bar, claim, memory_mb: 0.0 }
     }
 
@@ -186,7 +186,7 @@ impl CellDisplay {
     pub(super) fn write_line(&mut self, line: &str) {
         self.last_line = Instant::now();
         let _ = match self.is_terminal {
-            true => self.bars.println(line),
+            true => self.bars.println(printable(line)),
             false => writeln!(printer::stderr(), "{line}"),
         };
     }

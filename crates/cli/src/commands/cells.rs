@@ -268,6 +268,13 @@ fn spawn(cell: &Cell, folder: &Path, arguments: &CellArguments) -> Result<Child>
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let path = log_file(cell, folder);
     let in_path = || path.display().to_string();
+    // A link would lead elsewhere, and a pipe would be waited for.
+    if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+        bail!(
+            "{}: this is not a regular file; remove it, the log of the cell is written there",
+            path.display()
+        );
+    }
     let log = File::options().create(true).append(true).open(&path).with_context(in_path)?;
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
     command

@@ -2,6 +2,7 @@
 
 use super::write_json;
 use crate::arguments::{ImportText2SqlArguments, SplitName};
+use crate::shell::{quoted, quoted_path};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::io::Write;
@@ -81,6 +82,8 @@ pub(crate) fn run(arguments: &ImportText2SqlArguments, out: &mut dyn Write) -> R
         writeln!(out, "The dataset has no database file; copy one to {folder}/{database}.")?;
     }
     writeln!(out, "\nNext:")?;
-    writeln!(out, "  xpr data check --db sqlite:{folder}/{database} --labeled {folder}/train.tsv")?;
-    Ok(writeln!(out, "  xpr train {folder}/{EXPERIMENT_FILE} --out {folder}/run")?)
+    let at = |name: &str| quoted_path(&arguments.out.join(name));
+    let address = quoted(&format!("sqlite:{}", arguments.out.join(&database).display()));
+    writeln!(out, "  xpr data check --db {address} --labeled {}", at("train.tsv"))?;
+    Ok(writeln!(out, "  xpr train {} --out {}", at(EXPERIMENT_FILE), at("run"))?)
 }

@@ -4,10 +4,11 @@ use super::{use_threads, write_json, write_notes};
 use crate::arguments::ImproveArguments;
 use crate::duration::brief;
 use crate::printer;
+use crate::shell::quoted_path;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use xpr_improve::{
     Decision, ImproveObserver, ImproveOptions, Improved, Improvement, PairedAnswers, Stage, asked_questions,
@@ -26,6 +27,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Serialize)]
 struct ImprovementReport<'a> {
     decision: Decision,
+    /// The number of questions whose confirmed answer was corrected or taken back.
+    revised: usize,
     #[serde(flatten)]
     record: &'a ParserRecord,
 }
@@ -48,68 +51,120 @@ pub(crate) fn run(arguments: &ImproveArguments, out: &mut dyn Write) -> Result<(
         settings: arguments.set.clone(),
         fewest: arguments.watch.map_or(1, |new| usize::try_from(new).unwrap_or(usize::MAX)),
     };
-    let improved = improve_once(arguments, &options, out)?;
-    match (arguments.watch, improved) {
-        (Some(_), _) => watch(arguments, &options, out),
-        (None, Improved::Compared(_)) => Ok(()),
-        (None, Improved::TooFew { .. }) => Ok(writeln!(
-            out,
-            "There is nothing new: the parser has learned every question whose answer was confirmed."
-        )?),
+    let round = Round::new(arguments, &options)?;
+    round.write(arguments, out)?;
+    if arguments.watch.is_some() {
+        return watch(arguments, &options, round, out);
     }
+    let Improved::TooFew { rolled_back, .. } = round.improved else { return Ok(()) };
+    let message = match rolled_back {
+        Some(parser) => format!(
+            "There is nothing new since parser {parser}, which was rolled back: the next one would learn from the same answers. \
+             It is trained when people say more."
+        ),
+        None if round.is_confirmed => {
+            "There is nothing new: the parser has learned every question whose answer was confirmed."
+                .to_owned()
+        }
+        None => "Nobody has confirmed an answer yet.".to_owned(),
+    };
+    Ok(writeln!(out, "{message}")?)
 }
 
 /// Improves the run whenever there are enough new confirmed questions, until the process is ended.
-fn watch(arguments: &ImproveArguments, options: &ImproveOptions, out: &mut dyn Write) -> Result<()> {
-    let path = arguments.log.clone().unwrap_or_else(|| log_path(&arguments.trained.run));
+fn watch(
+    arguments: &ImproveArguments,
+    options: &ImproveOptions,
+    mut last: Round,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let path = log_of(arguments);
     writeln!(out, "Watching {}.", path.display())?;
     out.flush()?;
-    let confirmed = || -> Result<i64> {
+    let feedback = || -> Result<i64> {
         // There is none before the first question is asked.
-        Ok(if path.exists() { QuestionLog::open_existing(&path)?.counts()?.1 } else { 0 })
+        Ok(if path.exists() { QuestionLog::open_existing(&path)?.last_feedback_number()? } else { 0 })
     };
-    let (mut seen, mut compared) = (confirmed()?, 0);
-    let every = i64::try_from(options.fewest).unwrap_or(i64::MAX);
+    let mut failed = String::new();
     loop {
         std::thread::sleep(WATCH_INTERVAL);
-        let now = confirmed()?;
-        // A parser that was refused is not tried again until people have said more.
-        if now != seen && now >= every.saturating_add(compared) {
-            if let Improved::Compared(_) = improve_once(arguments, options, out)? {
-                compared = now;
+        let next = feedback().and_then(|feedback| {
+            let is_enough = last.is_enough(feedback, options);
+            is_enough.then(|| Round::new(arguments, options)).transpose()
+        });
+        match next {
+            Ok(Some(round)) => {
+                round.write(arguments, out)?;
+                out.flush()?;
+                (last, failed) = (round, String::new());
             }
-            out.flush()?;
+            Ok(None) => {}
+            // What fails now, such as a run that another process is changing, may not fail later.
+            Err(error) => {
+                let error = format!("{error:#}; trying again");
+                if error != failed {
+                    write_notes([error.clone()]);
+                }
+                failed = error;
+            }
         }
-        seen = now;
-        // Somebody may have pruned the log.
-        compared = compared.min(now);
     }
 }
 
-/// Improves the run once, if there is enough to learn from, and writes what came of it.
-fn improve_once(
-    arguments: &ImproveArguments,
-    options: &ImproveOptions,
-    out: &mut dyn Write,
-) -> Result<Improved> {
-    let start = Instant::now();
-    let run = &arguments.trained.run;
-    let path = arguments.log.clone().unwrap_or_else(|| log_path(run));
-    let asked = match path.exists() || arguments.watch.is_none() {
-        true => asked_questions(&QuestionLog::open_existing(&path)?.entries(&Selection::default())?),
-        false => vec![],
-    };
-    let improved = improve(run, asked, options, &mut ImproveProgress::new())?;
-    if let Improved::Compared(improvement) = &improved {
+fn log_of(arguments: &ImproveArguments) -> PathBuf {
+    arguments.log.clone().unwrap_or_else(|| log_path(&arguments.trained.run))
+}
+
+/// One improvement of a run, or that there was too little to learn from.
+struct Round {
+    improved: Improved,
+    /// Whether somebody confirmed an answer, learned or not.
+    is_confirmed: bool,
+    /// The number of the last feedback in the log.
+    feedback: i64,
+    time: Duration,
+}
+
+impl Round {
+    /// Improves the run once, if there is enough to learn from.
+    fn new(arguments: &ImproveArguments, options: &ImproveOptions) -> Result<Self> {
+        let start = Instant::now();
+        let path = log_of(arguments);
+        let (mut asked, mut feedback) = (vec![], 0);
+        if path.exists() || arguments.watch.is_none() {
+            let log = QuestionLog::open_existing(&path)?;
+            // Read before the questions: what people say in between is counted the next time.
+            feedback = log.last_feedback_number()?;
+            asked = asked_questions(&log.entries(&Selection::default())?);
+        }
+        let is_confirmed = asked.iter().any(|asked| asked.said.confirmed().is_some());
+        let improved = improve(&arguments.trained.run, asked, options, &mut ImproveProgress::new())?;
+        Ok(Round { improved, is_confirmed, feedback, time: start.elapsed() })
+    }
+
+    /// Returns whether people may have said enough since for another improvement, with this number of the last feedback. Every new question
+    /// has feedback of its own, so less of it is not worth opening the parser. A parser that was refused is not tried again until people
+    /// have said as much again.
+    fn is_enough(&self, feedback: i64, options: &ImproveOptions) -> bool {
+        let known = match self.improved {
+            Improved::TooFew { new, .. } => new,
+            Improved::Compared(_) => 0,
+        };
+        let missing = i64::try_from(options.fewest.saturating_sub(known)).unwrap_or(i64::MAX);
+        // Numbers start again if the log was pruned or replaced.
+        let before = if feedback < self.feedback { 0 } else { self.feedback };
+        feedback - before >= missing
+    }
+
+    /// Writes the new parser and how it compares, if there is one.
+    fn write(&self, arguments: &ImproveArguments, out: &mut dyn Write) -> Result<()> {
+        let Improved::Compared(improvement) = &self.improved else { return Ok(()) };
+        let Improvement { decision, revised, ref record, .. } = *improvement;
         match arguments.output.json {
-            true => {
-                let (decision, record) = (improvement.decision, &improvement.record);
-                write_json(out, &ImprovementReport { decision, record })?;
-            }
-            false => write_improvement(out, improvement, run, start.elapsed())?,
+            true => write_json(out, &ImprovementReport { decision, revised, record }),
+            false => write_improvement(out, improvement, &arguments.trained.run, self.time),
         }
     }
-    Ok(improved)
 }
 
 fn write_improvement(
@@ -118,7 +173,7 @@ fn write_improvement(
     run: &Path,
     time: Duration,
 ) -> Result<()> {
-    let Improvement { record, decision, new, known } = improvement;
+    let Improvement { record, decision, revised, new, known } = improvement;
     let LearnedQuestions { programs, answers, rejected, unlabeled } = record.learned;
     writeln!(
         out,
@@ -126,7 +181,12 @@ fn write_improvement(
          and {unlabeled} without comment ({}).",
         brief(time)
     )?;
-    write_answers(out, "new confirmed questions, which neither parser has seen", new)?;
+    if *revised > 0 {
+        writeln!(out, "  corrected or taken back since parser {} learned them: {revised}", record.before)?;
+    }
+    if !new.is_empty() {
+        write_answers(out, "new confirmed questions, which neither parser has seen", new)?;
+    }
     if !known.is_empty() {
         write_answers(out, "questions whose answer was known before", known)?;
     }
@@ -135,7 +195,7 @@ fn write_improvement(
         Decision::Promoted => writeln!(
             out,
             "Promoted: parser {number} answers from now on. `xpr improve {} --rollback` goes back to parser {before}.",
-            run.display()
+            quoted_path(run)
         )?,
         Decision::WorseOnNew => writeln!(
             out,
@@ -175,6 +235,9 @@ fn list(run: &Path, json: bool, out: &mut dyn Write) -> Result<()> {
         write!(out, "{} {}  {origin}, from {}", mark(parser.number), parser.number, parser.before)?;
         if !parser.promoted {
             write!(out, ", not promoted")?;
+        }
+        if parser.rolled_back {
+            write!(out, ", rolled back")?;
         }
         if let Some(compared) = &parser.comparison {
             let of = compared.questions;

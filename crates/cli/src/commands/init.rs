@@ -5,6 +5,7 @@ use super::loading_bar::LoadingBar;
 use super::training_progress::TrainingProgress;
 use super::use_threads;
 use crate::arguments::InitArguments;
+use crate::shell::{quoted, quoted_path};
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::time::Duration;
 use xpr_data::labeled::{self, LabeledQuestion, Split};
 use xpr_data::{EXPERIMENT_FILE, Example, Project, ProjectSettings, relative_path};
 use xpr_exec::database::Database;
+use xpr_lang::english::how_many;
 use xpr_lang::sql::{ColumnId, ForeignKey, Schema, TableId};
 use xpr_learn::synthesis::Patterns;
 use xpr_learn::task::{DatabaseWorld, SCHEMA_FILE, StoredSchema};
@@ -138,23 +140,25 @@ fn write_next(
     data: &CheckedData,
     (train, has_parser): (&[LabeledQuestion], bool),
 ) -> Result<()> {
-    let name = folder.display();
+    let at = |name: &str| quoted_path(&folder.join(name));
     let question = match (train.first(), data.schema.schema.tables.first()) {
         (Some(question), _) => question.utterance.clone(),
-        (None, table) => format!("how many {} are there", table.map_or("rows", |table| table.name.as_str())),
+        (None, table) => table
+            .and_then(|table| how_many(&table.name))
+            .unwrap_or_else(|| "how many rows are there".to_owned()),
     };
     if !has_parser {
-        writeln!(out, "\nNext:\n  xpr train {name}/{EXPERIMENT_FILE} --out {name}/{FIRST_RUN}")?;
-        return Ok(writeln!(out, "  xpr ask {name}/{FIRST_RUN} {question:?}")?);
+        writeln!(out, "\nNext:\n  xpr train {} --out {}", at(EXPERIMENT_FILE), at(FIRST_RUN))?;
+        return Ok(writeln!(out, "  xpr ask {} {}", at(FIRST_RUN), quoted(&question))?);
     }
     let learned = match train.is_empty() {
         true => "has not learned from questions about this database",
         false => "has learned from the made-up questions about this database",
     };
-    writeln!(out, "Wrote {name}/{FIRST_RUN}: a parser that {learned}.")?;
-    writeln!(out, "\nNext:\n  xpr ask {name}/{FIRST_RUN} {question:?}")?;
+    writeln!(out, "Wrote {}: a parser that {learned}.", folder.join(FIRST_RUN).display())?;
+    writeln!(out, "\nNext:\n  xpr ask {} {}", at(FIRST_RUN), quoted(&question))?;
     if data.unlabeled.is_some() {
-        writeln!(out, "  xpr train {name}/{EXPERIMENT_FILE} --out {name}/{ADAPTED_RUN}")?;
+        writeln!(out, "  xpr train {} --out {}", at(EXPERIMENT_FILE), at(ADAPTED_RUN))?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::fs;
 use std::io::{self, Write};
+use xpr_data::write_output;
 
 pub(crate) fn run(arguments: &ManArguments, out: &mut dyn Write) -> Result<()> {
     let mut root = Arguments::command().disable_help_subcommand(true);
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &ManArguments, out: &mut dyn Write) -> Result<()> {
         let path = folder.join(format!("{}.1", name_of(command)));
         let mut page = Vec::new();
         write_page(&mut page, command)?;
-        fs::write(&path, page).with_context(|| path.display().to_string())?;
+        write_output(&path, &page).with_context(|| path.display().to_string())?;
         pages += 1;
         commands.extend(command.get_subcommands());
     }

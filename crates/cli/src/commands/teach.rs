@@ -2,6 +2,7 @@
 
 use super::{labels_file, use_threads, write_notes};
 use crate::arguments::TeachArguments;
+use crate::shell::quoted_path;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::path::Path;
@@ -72,6 +73,6 @@ fn write_taught(out: &mut dyn Write, taught: &Taught, seconds: f64, run: &Path) 
     Ok(writeln!(
         out,
         "It is parser {number} of the run; `xpr improve {} --rollback` goes back to the one before.",
-        run.display()
+        quoted_path(run)
     )?)
 }

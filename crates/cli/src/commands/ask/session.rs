@@ -2,6 +2,7 @@
 
 use super::text;
 use crate::commands::{labels_file, write_notes};
+use crate::shell::{quoted, quoted_path};
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -118,10 +119,10 @@ impl<'r> Session<'r> {
         match (verdict, added) {
             (Verdict::Wrong, _) => writeln!(
                 out,
-                "Kept in {}. If you know the SQL: xpr teach {} {:?} \"SELECT …\"",
+                "Kept in {}. If you know the SQL: xpr teach {} {} \"SELECT …\"",
                 log.display(),
-                self.run.run.display(),
-                answer.question
+                quoted_path(&self.run.run),
+                quoted(&answer.question)
             )?,
             (_, Some(line)) => {
                 writeln!(

@@ -2,6 +2,7 @@
 
 use super::execution::ExecutionEffect;
 use super::{ComparedRun, DemoAnswer};
+use crate::shell::quoted_path;
 use crate::table;
 use anyhow::Result;
 use std::io::Write;
@@ -133,7 +134,7 @@ pub(super) fn next_steps(out: &mut dyn Write, folder: &Path, run: &Path, report:
         "\nNext, ask your own question (the tables are in {}):",
         folder.join("film.sql").display()
     )?;
-    writeln!(out, "  xpr ask {} \"which actors come from Galway\"", run.display())?;
+    writeln!(out, "  xpr ask {} \"which actors come from Galway\"", quoted_path(run))?;
     writeln!(out, "or use your own database. It needs no labels:")?;
     writeln!(out, "  xpr init --db FILE --out project")?;
     writeln!(out, "  xpr ask project/run")?;

@@ -10,6 +10,7 @@ use super::cells::{WaitingCell, check_cells, check_trained, train_cells};
 use super::{read_settings, write_json};
 use crate::arguments::{DataPaths, SweepArguments};
 use crate::printer;
+use crate::shell::{quoted, quoted_path};
 use anyhow::{Context, Result};
 use results::{CellResult, write_table};
 use std::collections::BTreeMap;
@@ -124,34 +125,16 @@ fn unfinished_cells(sweep: &Sweep, folder: &Path) -> Vec<usize> {
 /// Writes the `xpr train` command of each cell.
 fn list(sweep: &Sweep, out: &mut dyn Write) -> Result<()> {
     for cell in &sweep.cells {
-        write!(out, "xpr train {}", cell.experiment.display())?;
+        write!(out, "xpr train {}", quoted_path(&cell.experiment))?;
         for setting in cell.arguments() {
-            write!(out, " --set {}", shell_quoted(&setting))?;
+            write!(out, " --set {}", quoted(&setting))?;
         }
-        writeln!(out, " --out {}", cell.name)?;
+        writeln!(out, " --out {}", quoted(&cell.name))?;
     }
     Ok(())
-}
-
-/// Returns a word as it is written in a shell, quoted if it must be.
-fn shell_quoted(word: &str) -> String {
-    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "._-=,/:+".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Returns the name of a sweep: that of its file without the ending.
 fn sweep_name(file: &Path) -> &str {
     file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sweep")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_with_special_characters_are_quoted_for_the_shell() {
-        assert_eq!(shell_quoted("data.fraction=0.3"), "data.fraction=0.3");
-        assert_eq!(shell_quoted("model.without=[\"parents\"]"), "'model.without=[\"parents\"]'");
-        assert_eq!(shell_quoted("data.labeled=it's.tsv"), "'data.labeled=it'\\''s.tsv'");
-    }
 }

@@ -1,8 +1,9 @@
 //! `xpr sweep --slurm`: a job array for the parts of a sweep, and a job for the table.
 
+use super::sweep_name;
 use super::tasks::Tasks;
-use super::{shell_quoted, sweep_name};
 use crate::arguments::SweepArguments;
+use crate::shell::quoted;
 use anyhow::{Context, Result, bail};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf, absolute};
@@ -102,7 +103,7 @@ impl<'a> Scripts<'a> {
             name: sweep_name(&arguments.sweep),
             current: std::env::current_dir().context("finding the current folder")?,
             place,
-            command: words.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" "),
+            command: words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
             table: place.join(if arguments.output.json { "table.json" } else { "table.txt" }),
         })
     }
@@ -118,7 +119,7 @@ impl<'a> Scripts<'a> {
     /// Returns the script of the job that trains what is left, and writes the table.
     fn report(&self) -> String {
         let table = self.table.display().to_string();
-        let (unfinished, table) = (shell_quoted(&format!("{table}.part")), shell_quoted(&table));
+        let (unfinished, table) = (quoted(&format!("{table}.part")), quoted(&table));
         let command = format!("{} > {unfinished}", self.command);
         let mut script = self.script("-report", "%j", "", &command);
         let end = format!("if [ \"$code\" -eq 0 ]; then mv {unfinished} {table}; fi\nexit \"$code\"\n");
@@ -128,10 +129,10 @@ impl<'a> Scripts<'a> {
 
     fn script(&self, suffix: &str, job: &str, options: &str, command: &str) -> String {
         let Tasks { cpus, memory_mb, minutes, .. } = self.tasks;
-        let name = shell_quoted(&format!("{}{suffix}", self.name));
+        let name = quoted(&format!("{}{suffix}", self.name));
         let log = format!("{}/{}{suffix}-{job}.log", self.place.display(), self.name);
         let log = if log.contains(' ') { format!("\"{log}\"") } else { log };
-        let current = shell_quoted(&self.current.display().to_string());
+        let current = quoted(&self.current.display().to_string());
         format!(
             "#!/bin/bash\n\
              #SBATCH --job-name={name}\n\
