@@ -42,7 +42,13 @@ impl LabeledDatabase {
                 ..DataConfig::default()
             },
         }));
-        Ok(databases)
+        match same_name(&databases) {
+            Some([first, second]) => Err(TaskError::SameName {
+                name: first.name.clone(),
+                folders: [first, second].map(|database| database.folder().to_owned()),
+            }),
+            None => Ok(databases),
+        }
     }
 
     /// Returns the databases in some folders, ordered by name: each folder in them that has a file called `labeled`, and a
@@ -155,6 +161,15 @@ impl LabeledDatabase {
     }
 }
 
+/// Returns two databases with the same name. They may have the same questions.
+fn same_name(databases: &[LabeledDatabase]) -> Option<[&LabeledDatabase; 2]> {
+    databases.iter().enumerate().find_map(|(index, second)| {
+        let is_same =
+            |first: &&LabeledDatabase| first.name == second.name && first.data.dataset == second.data.dataset;
+        databases[..index].iter().find(is_same).map(|first| [first, second])
+    })
+}
+
 /// Returns the names of what is in a folder, in order. Names that are not UTF-8 are ignored.
 fn names(folder: &Path) -> Result<Vec<String>, TaskError> {
     let error = |source| TaskError::Data(DataError::File { path: folder.to_owned(), source });
@@ -213,6 +228,32 @@ mod tests {
         assert!(find().unwrap_err().to_string().contains("has no database"));
         write(folder.path(), &["c/one.db", "c/two.db"]);
         assert!(find().unwrap_err().to_string().contains("has 2 databases"));
+    }
+
+    /// Issue 18: of two databases with the same name one was trained on and the other held out, and a folder that was named twice counted twice.
+    #[test]
+    fn databases_of_the_same_name_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one/a", "one/b", "two/b"] {
+            write(&folder.path().join(name), &["pairs.tsv", "x.db"]);
+        }
+        let databases = |folders: &[&str], domains: &[&str]| {
+            let config = PretrainDataConfig {
+                folders: folders.iter().map(|name| folder.path().join(name)).collect(),
+                domains: domains.iter().map(|&domain| domain.to_owned()).collect(),
+                ..PretrainDataConfig::default()
+            };
+            LabeledDatabase::of_settings(&config).map_err(|error| error.to_string())
+        };
+        let expected = |first: &str, second: &str| {
+            let [first, second] = [first, second].map(|name| folder.path().join(name));
+            format!("two databases are called `b` ({} and {})", first.display(), second.display())
+        };
+        assert!(databases(&["one", "two"], &[]).unwrap_err().contains(&expected("one/b", "two/b")));
+        assert!(databases(&["one", "one"], &[]).unwrap_err().contains("two databases are called `a`"));
+        assert!(databases(&["two", "two"], &[]).unwrap_err().contains(&expected("two/b", "two/b")));
+        assert!(databases(&[], &["calendar", "calendar"]).unwrap_err().contains("called `calendar`"));
+        assert_eq!(databases(&["one"], &["a", "calendar"]).unwrap().len(), 4);
     }
 
     #[test]

@@ -75,6 +75,19 @@ pub enum TaskError {
         /// The number of databases in it.
         found: usize,
     },
+    /// Two databases of pretraining have the same name.
+    #[error(
+        "two databases are called `{name}` ({} and {}), so one could be held out and the other trained on; rename one, \
+         and name each folder and domain once",
+        folders[0].display(),
+        folders[1].display()
+    )]
+    SameName {
+        /// The name.
+        name: String,
+        /// Where they are.
+        folders: [PathBuf; 2],
+    },
     /// No database is left to train on.
     #[error(
         "data.held_out is {held_out}, and there are {databases} databases; lower it, so that some are left to train on"
