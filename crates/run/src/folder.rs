@@ -226,13 +226,17 @@ impl RunFolder {
     /// Opens the folder of an existing run.
     ///
     /// # Errors
-    /// If it does not hold a run.
+    /// If it does not hold a run, or may not be entered.
     pub fn open(folder: &Path) -> Result<Self, RunError> {
+        use io::ErrorKind::{NotADirectory, NotFound};
         let run = RunFolder::at(folder);
-        if !run.has(RunFile::Config) {
-            return Err(RunError::Missing(folder.to_owned()));
+        match fs::metadata(run.path(RunFile::Config)) {
+            Ok(found) if found.is_file() => Ok(run),
+            Err(error) if !matches!(error.kind(), NotFound | NotADirectory) => {
+                Err(run.file_error(RunFile::Config, error))
+            }
+            _ => Err(RunError::Missing(folder.to_owned())),
         }
-        Ok(run)
     }
 
     /// Returns a folder that need not hold a run, or exist.
@@ -606,6 +610,22 @@ mod tests {
             // What a run that was killed before it had settings leaves.
             fs::write(folder.path().join("data.json"), "x").unwrap();
             RunFolder::create(folder.path()).unwrap();
+        }
+    }
+
+    /// Issue 18: a folder that may not be entered was said to hold no run.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_cannot_be_looked_into_is_not_said_to_hold_no_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = |path: &str| RunFolder::open(&folder.path().join(path)).unwrap_err().to_string();
+        // Whoever runs the tests as root may enter any folder, but not a link to itself.
+        std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+        assert!(missing("loop").contains("loop/config.toml: "), "{}", missing("loop"));
+        fs::write(folder.path().join("file"), "").unwrap();
+        fs::create_dir_all(folder.path().join("folder/config.toml")).unwrap();
+        for path in ["nowhere", "file", "folder"] {
+            assert!(missing(path).contains("holds no run: there is no config.toml in it"), "{path}");
         }
     }
 
