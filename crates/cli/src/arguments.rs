@@ -1288,9 +1288,11 @@ fn parse_host(text: &str) -> Result<String, String> {
     };
     match text.split('.').all(is_label) {
         true => Ok(text.to_owned()),
-        false => Err("expected a name such as ask.example.org, without `https://`, port and path; names with other \
+        false => Err(
+            "expected a name such as ask.example.org, without `https://`, port and path; names with other \
                       letters than those from a to z as browsers send them, such as xn--mller-kva.example"
-            .to_owned()),
+                .to_owned(),
+        ),
     }
 }
 

@@ -171,10 +171,108 @@ fn a_correction_is_learned_promoted_and_rolled_back() {
     assert_eq!(served.ask(question), before);
     let back = printed(&served.xpr(&["improve", "music/run", "--rollback"]));
     assert!(back.contains("there is none before it"), "{back}");
-    // After that, the correction is new again.
+    // The same answers would make the same parser again. The next one learns from them when people say more.
+    let again = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(again.starts_with("There is nothing new since parser 1, which was rolled back"), "{again}");
+    assert_eq!(served.parsers().next_number(), 2);
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
     let improved = printed(&served.xpr(&["improve", "music/run"]));
     assert!(improved.contains("Promoted: parser 2 answers from now on."), "{improved}");
     assert_eq!((served.ask(question).as_str(), served.parsers().current), (learned, 2));
+    let list = printed(&served.xpr(&["improve", "music/run", "--list"]));
+    assert!(list.contains("1  improved, from 0, rolled back, ") && list.contains("→ 2  improved"), "{list}");
+}
+
+/// Issue 19: a correction of what the parser had learned was ignored, and `xpr improve` said that it was learned.
+#[test]
+fn a_correction_of_what_was_learned_is_learned() {
+    let served = Served::new();
+    // Nobody has to read it to know that nothing is to be learned from it.
+    served.say("how many songs are there", "SELECT COUNT(*) FROM album", Verdict::Wrong, None);
+    let nothing = printed(&served.xpr(&["improve", "music/run"]));
+    assert_eq!(nothing, "Nobody has confirmed an answer yet.\n");
+
+    let (question, wrong) = ("show me the catalogue", "SELECT artist.name FROM artist");
+    served.say(question, wrong, Verdict::Right, None);
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
+    let improved = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(improved.contains("Promoted: parser 1"), "{improved}");
+    assert_eq!(served.ask(question), wrong);
+
+    let right = "SELECT album.title, album.price FROM album";
+    served.say(question, wrong, Verdict::Corrected, Some(right));
+    let improved = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(improved.contains("  corrected or taken back since parser 1 learned them: 1\n"), "{improved}");
+    assert!(improved.contains("Promoted: parser 2") && !improved.contains("new confirmed"), "{improved}");
+    assert_eq!(served.ask(question), right);
+
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Wrong, None);
+    let improved = printed(&served.xpr(&["improve", "music/run", "--json"]));
+    let improved: serde_json::Value = serde_json::from_str(&improved).unwrap();
+    let learned = serde_json::json!({ "programs": 1, "answers": 0, "rejected": 2, "unlabeled": 0 });
+    assert_eq!((&improved["revised"], &improved["learned"]), (&1.into(), &learned), "{improved}");
+    let again = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(again.starts_with("There is nothing new: the parser has learned"), "{again}");
+}
+
+/// Issue 18: a parser that was damaged became the current one, and nothing answered any more.
+#[test]
+fn nothing_goes_back_to_a_parser_that_does_not_open() {
+    let served = Served::new();
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
+    printed(&served.xpr(&["improve", "music/run"]));
+    let roll_back = || served.xpr(&["improve", "music/run", "--rollback"]);
+    for (file, expected) in [
+        ("config.toml", "its rules are not those of data.grammar"),
+        ("model.safetensors", "this is not the file that training wrote"),
+        ("grammar.json", "this is not the file that training wrote"),
+    ] {
+        let path = served.run().join(file);
+        let content = fs::read(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        let output = roll_back();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{file}: {message}");
+        assert_eq!(served.parsers().current, 1);
+        fs::write(&path, content).unwrap();
+    }
+    assert_eq!(printed(&roll_back()), "Parser 0 of music/run answers again.\n");
+}
+
+/// Issue 18: the questions that a parser had learned were compared as new ones when the file that has them was lost.
+#[test]
+fn the_questions_that_a_parser_learned_are_checked_and_are_not_those_of_another_run() {
+    let served = Served::new();
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
+    printed(&served.xpr(&["improve", "music/run"]));
+    // Issue 19: everybody could read what the log keeps to its owner, and nobody knew that there is a copy of it.
+    let learned = served.run().join("parsers/1/asked.jsonl");
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&fs::metadata(&learned).unwrap()) & 0o777, 0o600);
+    let pruned = printed(&served.xpr(&["log", "music/run", "--prune", "--before", "2026-01-01"]));
+    let kept = "Parsers keep the questions that they learned from: asked.jsonl in music/run/parsers/N, where N is 1.\n";
+    assert!(pruned.starts_with("Deleted 0 questions") && pruned.ends_with(kept), "{pruned}");
+
+    fs::rename(&learned, served.folder.path().join("asked.jsonl")).unwrap();
+    let improve = || {
+        let output = served.xpr(&["improve", "music/run"]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let message = improve();
+    assert!(message.contains("parsers/1/asked.jsonl: it is missing, and the manifest"), "{message}");
+    fs::write(&learned, "").unwrap();
+    let message = improve();
+    assert!(message.contains("asked.jsonl: this is not the file that training wrote"), "{message}");
+    assert_eq!(served.parsers().next_number(), 2);
+
+    // A new run does not take them for its own.
+    let other = served.folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::copy(served.folder.path().join("asked.jsonl"), other.join("asked.jsonl")).unwrap();
+    let output = served.xpr(&["train", "music/xpr.toml", "--out", "other"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("other holds the asked.jsonl of a run whose config.toml is gone"), "{message}");
 }
 
 /// A parser that training spoiled answers fewer of the confirmed questions, and is not used.
@@ -229,21 +327,41 @@ fn a_killed_improvement_leaves_the_old_parser_and_the_next_one_starts_anew() {
     assert!(new.len() == 1 && new[0].0.ends_with("parsers.json"), "{new:?}");
 }
 
+/// Issue 19: watching ended with the first error, such as that of a run which another process was changing.
 #[test]
 fn a_watched_run_improves_when_enough_questions_are_confirmed() {
     let served = Served::new();
     served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
     let mut watch = served.command(&["improve", "music/run", "--watch", "2"]);
-    let mut child = watch.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut printed = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    printed.read_line(&mut first).unwrap();
     assert!(first.starts_with("Watching ") && served.parsers().parsers.is_empty(), "{first}");
+
+    let lock = xpr_run::RunFolder::open_locked(&served.run()).unwrap();
     served.say("how many artists are there", "SELECT COUNT(*) FROM artist", Verdict::Right, None);
+    let mut notes = BufReader::new(child.stderr.take().unwrap());
+    let mut note = String::new();
+    notes.read_line(&mut note).unwrap();
+    assert!(note.contains("is in use") && note.ends_with("; trying again\n"), "{note}");
+    drop(lock);
+    // What the process writes must be read, or it waits or ends.
+    let readers = [
+        std::thread::spawn(move || notes.lines().count()),
+        std::thread::spawn(move || printed.lines().count()),
+    ];
     wait_until("a parser", || !served.parsers().parsers.is_empty());
+
+    // Two corrections of what it has learned are as good as two new questions.
+    served.say("how many artists are there", "SELECT COUNT(*) FROM artist", Verdict::Wrong, None);
+    served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Wrong, None);
+    wait_until("another parser", || served.parsers().parsers.len() > 1);
     child.kill().unwrap();
     child.wait().unwrap();
-    let comparison = served.parsers().parsers[0].comparison.unwrap();
-    assert_eq!(comparison.questions, 2);
+    readers.map(|reader| reader.join().unwrap());
+    let parsers = served.parsers().parsers;
+    assert_eq!((parsers[0].comparison.unwrap().questions, parsers[1].comparison), (2, None));
 }
 
 #[test]
@@ -303,6 +421,14 @@ fn a_simulation_uses_its_own_parsers_only() {
     let second = served.folder.path().join("clicks/seed-0/answers-random-2");
     fs::remove_file(second.join("evaluation.json")).unwrap();
     assert_eq!(printed(&simulate(&clicks)), table);
+
+    for file in ["evaluation.json", "predictions.jsonl"] {
+        let original = fs::read(second.join(file)).unwrap();
+        fs::write(second.join(file), "").unwrap();
+        let message = String::from_utf8(simulate(&clicks).stderr).unwrap();
+        assert!(message.contains(&format!("{file}: this is not the file that training wrote")), "{message}");
+        fs::write(second.join(file), original).unwrap();
+    }
 
     let refused = |more: &[&str], expected: &str| {
         let before = fs::read(second.join("evaluation.json")).unwrap();

@@ -36,7 +36,9 @@ mod text2sql;
 mod text_file;
 pub mod unlabeled;
 
-pub use atomic::{remove_temporary_files, write_file, write_file_with, write_output, write_output_with};
+pub use atomic::{
+    remove_temporary_files, write_file, write_file_with, write_output, write_output_with, write_private_file,
+};
 pub use embeddings::Embeddings;
 pub use error::{DataError, LineError};
 pub use labeled::{LabeledQuestion, Split};

@@ -3,6 +3,7 @@
 use crate::answers::programs_of_answers;
 use crate::decision::{Decision, PairedAnswers};
 use crate::error::ImproveError;
+use crate::news::{News, read_asked};
 use crate::progress::{ImproveObserver, RecordedImprovement, Stage};
 use std::collections::HashSet;
 use std::fs;
@@ -51,10 +52,12 @@ impl Default for ImproveOptions {
 /// What came of improving a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Improved {
-    /// There are too few new confirmed questions.
+    /// There are too few confirmed questions that are new, or whose answer was corrected or taken back.
     TooFew {
         /// Their number.
         new: usize,
+        /// The parser that has learned the others, if it is not the current one: somebody went back from it.
+        rolled_back: Option<usize>,
     },
     /// A new parser was trained and compared.
     Compared(Improvement),
@@ -67,6 +70,8 @@ pub struct Improvement {
     pub record: ParserRecord,
     /// Whether it was promoted, and if not, why.
     pub decision: Decision,
+    /// The number of questions that the parser before has learned, and whose answer people corrected or took back since.
+    pub revised: usize,
     /// The answers to new confirmed questions.
     pub new: PairedAnswers,
     /// The answers to questions that were known before.
@@ -75,7 +80,7 @@ pub struct Improvement {
 
 /// Trains a new parser for a run from what people asked and said, compares it with the current one, and promotes it if it is not worse. The
 /// run is locked meanwhile, and its current parser goes on answering. If the process is killed, nothing has changed, and the next
-/// improvement starts anew.
+/// improvement starts anew. A parser that somebody went back from is not trained again until people have said more.
 ///
 /// # Errors
 /// If the run cannot be opened, another process is changing it, or training fails. The current parser is then unchanged.
@@ -89,8 +94,9 @@ pub fn improve(
     let mut parsers = ParserList::read(run)?;
     let current = TrainedRun::open(run)?;
     let mut session = Session::new(&root, &current, asked, options)?;
-    if session.new.len() < options.fewest.max(1) {
-        return Ok(Improved::TooFew { new: session.new.len() });
+    let (new, rolled_back) = session.news(&parsers)?;
+    if new < options.fewest.max(1) {
+        return Ok(Improved::TooFew { new, rolled_back });
     }
     programs_of_answers(&current, &mut session.asked)?;
     let folder = parsers.create_next(&root)?;
@@ -101,7 +107,7 @@ pub fn improve(
         Ok(compared) => compared,
         Err(error) => {
             // A parser that cannot be trained leaves nothing behind.
-            remove_all(folder.folder())?;
+            parsers.remove_next(&root)?;
             return Err(error);
         }
     };
@@ -112,6 +118,7 @@ pub fn improve(
         origin: ParserOrigin::Improved,
         before: parsers.current,
         promoted: decision == Decision::Promoted,
+        rolled_back: false,
         learned: learned(&session.asked),
         comparison: new.record(),
     };
@@ -122,16 +129,21 @@ pub fn improve(
     if !record.promoted {
         remove_all(folder.folder())?;
     }
-    Ok(Improved::Compared(Improvement { record, decision, new, known }))
+    Ok(Improved::Compared(Improvement { record, decision, revised: session.revised, new, known }))
 }
 
 /// Makes the parser current that was so before the current one. Returns its number, or nothing if the current parser is the first.
 ///
 /// # Errors
-/// If the run cannot be opened, another process is changing it, or the earlier parser is gone.
+/// If the run cannot be opened, another process is changing it, or the earlier parser is gone or damaged.
 pub fn roll_back(run: &Path) -> Result<Option<usize>, ImproveError> {
     let root = RunFolder::open_locked(run)?;
-    Ok(ParserList::read(run)?.roll_back(&root)?)
+    let mut parsers = ParserList::read(run)?;
+    if let Some(record) = parsers.record(parsers.current) {
+        // A parser that does not open must not become the current one.
+        TrainedRun::open_number(run, record.before)?;
+    }
+    Ok(parsers.roll_back(&root)?)
 }
 
 /// The folder of a new parser in which those of the comparison are trained.
@@ -143,11 +155,13 @@ struct Session<'r> {
     config: Config,
     /// Whether the number of steps was given, and is not for the number of labels to decide.
     has_steps: bool,
-    /// The number of labels of the project.
-    labels: usize,
+    /// The words of the labels of the project, which come before what people said.
+    labels: HashSet<String>,
     asked: Vec<AskedQuestion>,
     /// The confirmed questions that the current parser has not learned from.
     new: Vec<Example>,
+    /// The number of those that it has learned from, and whose answer was corrected or taken back since.
+    revised: usize,
     /// The other questions whose right answer is known.
     known: Vec<Example>,
     /// What is unusual about the questions of the project.
@@ -170,15 +184,10 @@ impl<'r> Session<'r> {
         let labeled = current.labeled_questions()?;
         let labels: HashSet<String> =
             labeled.trained_on.iter().map(|label| question_key(&label.utterance)).collect();
-        let before: HashSet<String> = read_asked(&current.folder)?
-            .iter()
-            .filter(|asked| asked.said.confirmed().is_some())
-            .map(AskedQuestion::key)
-            .collect();
+        let News { confirmed: new_keys, revised } = news_since(&current.folder, current, &asked, &labels)?;
         let confirmed = confirmed(&asked);
         let confirmed = confirmed.into_iter().filter(|(key, _)| !labels.contains(key));
-        let (old, new): (Vec<_>, Vec<_>) = confirmed.partition(|(key, _)| before.contains(key));
-        let new_keys: HashSet<&String> = new.iter().map(|(key, _)| key).collect();
+        let (new, old): (Vec<_>, Vec<_>) = confirmed.partition(|(key, _)| new_keys.contains(key));
         let is_known = |example: &Example| {
             !new_keys.contains(&question_key(&example.utterance)) && check_length(&example.utterance).is_ok()
         };
@@ -191,7 +200,25 @@ impl<'r> Session<'r> {
             setting.starts_with("train.steps") || setting.starts_with("learn.steps")
         };
         let has_steps = options.settings.iter().any(gives_steps);
-        Ok(Session { current, config, has_steps, labels: labels.len(), asked, new, known, notes })
+        Ok(Session { current, config, has_steps, labels, asked, new, revised, known, notes })
+    }
+
+    /// Returns the number of confirmed questions that are new, or whose answer was corrected or taken back, to the current parser and to
+    /// each one that somebody went back from. The same answers would make that one again. If it is one of these that knows the most,
+    /// returns its number too.
+    fn news(&self, parsers: &ParserList) -> Result<(usize, Option<usize>), ImproveError> {
+        let mut fewest = (self.new.len() + self.revised, None);
+        for parser in parsers.parsers.iter().filter(|parser| parser.rolled_back) {
+            // Its folder may have been deleted to be rid of it.
+            let Ok(folder) = RunFolder::open(&ParserList::folder(&self.current.run, parser.number)) else {
+                continue;
+            };
+            let news = news_since(&folder, self.current, &self.asked, &self.labels)?.len();
+            if news < fewest.0 {
+                fewest = (news, Some(parser.number));
+            }
+        }
+        Ok(fewest)
     }
 
     /// Trains the parsers of the comparison and then the new one. Returns the answers to new and to known questions.
@@ -228,7 +255,7 @@ impl<'r> Session<'r> {
     ) -> Result<TrainedRun, ImproveError> {
         let is_learned =
             |asked: &&AskedQuestion| asked.said.confirmed().is_some() && !held_out.contains(&asked.key());
-        let labels = self.labels + self.asked.iter().filter(is_learned).count();
+        let labels = self.labels.len() + self.asked.iter().filter(is_learned).count();
         let config = match self.has_steps {
             true => self.config.clone(),
             false => for_labels(self.config.clone(), labels),
@@ -251,6 +278,23 @@ impl<'r> Session<'r> {
     }
 }
 
+/// Returns what people said that is no label of the project and that the parser of a folder has not learned. The current parser runs programs.
+fn news_since(
+    folder: &RunFolder,
+    current: &TrainedRun,
+    asked: &[AskedQuestion],
+    labels: &HashSet<String>,
+) -> Result<News, ImproveError> {
+    let mut executor = current.task.label_executor()?;
+    let is_same_answer = |left: &str, right: &str| {
+        let answer = executor.execute(left);
+        current.task.is_same_answer(&answer, &executor.execute(right))
+    };
+    let is_learned =
+        |asked: &&AskedQuestion| !labels.contains(&asked.key()) && check_length(&asked.utterance).is_ok();
+    Ok(News::since(&read_asked(folder)?, asked.iter().filter(is_learned), is_same_answer))
+}
+
 /// Returns the confirmed questions with a program that finds the right answer, and the words by which they are recognised.
 fn confirmed(asked: &[AskedQuestion]) -> Vec<(String, Example)> {
     let example = |asked: &AskedQuestion| {
@@ -266,14 +310,6 @@ fn fold_of(utterance: &str) -> usize {
     let hash = fingerprint([question_key(utterance).as_str()]);
     let number = u64::from_str_radix(&hash, 16).unwrap_or(0);
     (number % FOLDS as u64) as usize
-}
-
-/// Reads the questions that a parser learned from; none if it is the one that training wrote.
-pub(crate) fn read_asked(folder: &RunFolder) -> Result<Vec<AskedQuestion>, RunError> {
-    match folder.has(RunFile::Asked) {
-        true => folder.read_checked_json_lines(RunFile::Asked, None),
-        false => Ok(vec![]),
-    }
 }
 
 fn learned(asked: &[AskedQuestion]) -> LearnedQuestions {

@@ -17,6 +17,9 @@
 //! asked the questions of its part. The current parser is asked all of them; it has seen none. The part of a question depends on its
 //! words only. [`Decision`] says what "not worse" means.
 //!
+//! A question that the current parser has learned and whose answer people corrected since is worth a new parser as well, but is no new one:
+//! it is among those that were known before, with its present answer.
+//!
 //! *Architecture invariant:* the current parser of a run changes only after the new one is complete and compared.
 
 mod answers;
@@ -24,6 +27,7 @@ mod asked;
 mod decision;
 mod error;
 mod improvement;
+mod news;
 mod progress;
 mod simulation;
 mod simulation_record;

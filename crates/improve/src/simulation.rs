@@ -10,7 +10,8 @@
 
 use crate::answers::{ShownAnswers, programs_of_answers, shown_answers};
 use crate::error::ImproveError;
-use crate::improvement::{for_labels, read_asked};
+use crate::improvement::for_labels;
+use crate::news::read_asked;
 use crate::simulation_record::SimulationRecord;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -263,7 +264,7 @@ impl<'s> Person<'s> {
             clicks,
             picked: picked.len(),
             exact,
-            evaluation: folder.read_json(RunFile::Evaluation)?,
+            evaluation: Evaluation::read(folder)?,
             folder: folder.folder().to_owned(),
         })
     }
@@ -304,7 +305,11 @@ fn train(
     };
     let run = match is_begun {
         true => RunFolder::open_locked(folder)?,
-        false => RunFolder::create(folder)?,
+        false => {
+            // A process that was killed before it wrote the settings leaves it.
+            RunFolder::open_or_create(folder)?.remove(RunFile::Asked)?;
+            RunFolder::create(folder)?
+        }
     };
     if !is_begun {
         run.write_json_lines(RunFile::Asked, asked)?;

@@ -3,7 +3,7 @@
 use crate::simulation::{ClickOrder, ClickSource, SimulatedParser, Simulation};
 use serde::Serialize;
 use xpr_report::bootstrap::{Interval, Resampled};
-use xpr_run::{Prediction, RunError, RunFile, RunFolder};
+use xpr_run::{Manifest, Prediction, RunError, RunFile, RunFolder};
 
 /// The parsers of a simulation with the same series and number of clicks, averaged over the seeds.
 #[derive(Clone, Debug, Serialize)]
@@ -81,13 +81,8 @@ fn point(
 /// Returns whether a parser answers each test question right.
 fn correct(parser: &SimulatedParser) -> Result<Vec<bool>, RunError> {
     let folder = RunFolder::open(&parser.folder)?;
-    let content = folder.read(RunFile::Predictions)?;
-    let correct = |line: &str| {
-        let prediction: Result<Prediction, _> = serde_json::from_str(line);
-        let prediction = prediction.map_err(|error| {
-            folder.content_error(RunFile::Predictions, format!("{error}; restore the file"))
-        });
-        Ok(prediction?.correct)
-    };
-    String::from_utf8_lossy(&content).lines().map(correct).collect()
+    let manifest = Manifest::read(&folder)?;
+    let predictions: Vec<Prediction> =
+        folder.read_checked_json_lines(RunFile::Predictions, manifest.as_ref())?;
+    Ok(predictions.iter().map(|prediction| prediction.correct).collect())
 }

@@ -3,9 +3,11 @@
 use crate::arguments::LogArguments;
 use anyhow::{Context, Result};
 use std::io::Write;
+use std::path::Path;
 use xpr_log::{
     Date, Entry, QuestionLog, Selection, log_path, write_json_line, write_tsv_header, write_tsv_line,
 };
+use xpr_run::{ParserList, RunFile, RunFolder};
 
 /// The number of questions in text without `--limit`.
 const MAX_QUESTIONS: usize = 20;
@@ -46,11 +48,8 @@ pub(crate) fn run(arguments: &LogArguments, out: &mut dyn Write) -> Result<()> {
     newest.iter().rev().try_for_each(|entry| write_entry(out, entry, arguments))?;
     if !is_export {
         let (questions, confirmed) = log.counts()?;
-        writeln!(
-            out,
-            "{questions} questions, {confirmed} of them with a confirmed answer, in {}",
-            path.display()
-        )?;
+        let (path, questions) = (path.display(), counted(questions));
+        writeln!(out, "{questions}, {confirmed} with a confirmed answer, in {path}")?;
     }
     Ok(())
 }
@@ -58,14 +57,38 @@ pub(crate) fn run(arguments: &LogArguments, out: &mut dyn Write) -> Result<()> {
 fn prune(arguments: &LogArguments, log: &mut QuestionLog, out: &mut dyn Write) -> Result<()> {
     let before = arguments.before.context("--prune needs --before")?;
     let pruned = log.prune(before.millis, arguments.with_feedback)?;
-    write!(out, "Deleted {} questions from before {before}", pruned.questions)?;
+    write!(out, "Deleted {} from before {before}", counted(pruned.questions as i64))?;
     match pruned.kept {
-        0 => Ok(writeln!(out, ".")?),
-        kept => Ok(writeln!(
+        0 => writeln!(out, ".")?,
+        kept => writeln!(
             out,
             ", and kept {kept} that somebody said something about; --with-feedback deletes them too."
-        )?),
+        )?,
     }
+    let parsers: Vec<String> = learned_from(&arguments.run).iter().map(usize::to_string).collect();
+    if !parsers.is_empty() {
+        let (file, run) = (RunFile::Asked.name(), arguments.run.display());
+        writeln!(
+            out,
+            "Parsers keep the questions that they learned from: {file} in {run}/parsers/N, where N is {}.",
+            parsers.join(", ")
+        )?;
+    }
+    Ok(())
+}
+
+/// Returns the numbers of the parsers of a run that learned from its log and are still there.
+fn learned_from(run: &Path) -> Vec<usize> {
+    let Ok(list) = ParserList::read(run) else { return vec![] };
+    let has_questions = |&number: &usize| {
+        RunFolder::open(&ParserList::folder(run, number)).is_ok_and(|folder| folder.has(RunFile::Asked))
+    };
+    list.parsers.iter().map(|parser| parser.number).filter(has_questions).collect()
+}
+
+/// Returns a number of questions.
+fn counted(questions: i64) -> String {
+    format!("{questions} question{}", if questions == 1 { "" } else { "s" })
 }
 
 fn write_entry(out: &mut dyn Write, entry: &Entry, arguments: &LogArguments) -> Result<()> {
