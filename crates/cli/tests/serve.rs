@@ -144,20 +144,36 @@ fn questions_to_label_are_shown_with_the_answers_of_the_current_parser() {
 
     project.xpr(&["teach", "stage/run", "how many places", "SELECT count(*) FROM concert"]);
     eventually("the new parser", || server.get("/v1/runs").json()[0]["number"] == 1);
-    let after = server.get("/v1/labels").json();
-    assert_eq!(logged(), 3 + shown);
-    let parser = server.get("/v1/runs").json()[0]["parser"].clone();
-    for entry in server.get("/v1/log").json()["entries"].as_array().unwrap().iter().take(shown as usize) {
-        assert_eq!(entry["parser"], parser, "{entry}");
-    }
-    for label in after.as_array().unwrap() {
+    let progress = server.get("/v1/progress").body;
+    let visits = || server.get("/v1/labels").json();
+    let after: Vec<Value> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(visits)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    // Issue 19: four visitors at once asked each question four times, and all of that was counted as what people asked.
+    let log = rusqlite::Connection::open(project.path("stage/run.questions.sqlite")).unwrap();
+    let rows = || log.query_row("SELECT count(*) FROM question", [], |row| row.get::<_, i64>(0)).unwrap();
+    let written = rows();
+    assert!(written > 3 && written <= 6, "each question is asked again once, and not {written} - 3 times");
+    assert_eq!((logged(), server.get("/v1/progress").body), (3, progress));
+    assert_eq!(server.get("/v1/log").json()["entries"].as_array().unwrap().len(), 3);
+    assert!(after.iter().all(|labels| *labels == after[0]), "{after:?}");
+    let labels = after[0].as_array().unwrap();
+    assert!(!labels.is_empty());
+    for label in labels {
         let id = label["id"].as_i64().unwrap();
         assert!(id > 3, "{label}");
         let picked = json!({ "id": id, "verdict": "answer", "sql": label["answers"][0]["sql"] });
         assert_eq!(server.post("/v1/feedback", &picked).status, 201, "{label}");
     }
+    let judged = labels.len() as i64;
+    assert_eq!(logged(), 3 + judged, "what somebody judged counts");
+    let parser = server.get("/v1/runs").json()[0]["parser"].clone();
+    for entry in server.get("/v1/log?judged=true").json()["entries"].as_array().unwrap() {
+        assert_eq!(entry["parser"], parser, "{entry}");
+    }
     server.get("/v1/labels");
-    assert_eq!(logged(), 3 + shown, "once is enough");
+    assert_eq!(rows(), written, "once is enough");
 }
 
 #[test]
@@ -503,10 +519,14 @@ fn an_address_or_a_token_that_cannot_be_used_says_what_to_do() {
         (["--listen", taken.as_str(), "--no-log"], "name another port with --listen"),
         (["--listen", "nowhere", "--no-log"], "such as 127.0.0.1:8080"),
         (["--token-file", "short", "--no-log"], "short: an access token needs at least 16"),
+        (["--host", "https://ask.example.org", "--no-log"], "a name such as ask.example.org"),
+        (["--host", "name:8080", "--no-log"], "a name such as ask.example.org"),
+        (["--host", "*", "--no-log"], "a name such as ask.example.org"),
     ] {
         let output = project.output(&[&["serve", "stage/run"], &flags[..]].concat());
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains(expected), "{flags:?}: {said}");
+        assert!(said.matches("os error").count() < 2, "it is said once: {said}");
     }
     let other =
         Server::start(project.folder.path(), &["serve", "stage/run", "--listen", "localhost:0", "--no-log"]);
@@ -576,4 +596,38 @@ fn the_cookie_of_a_browser_is_kept_from_others() {
     let page = format!("GET / HTTP/1.1\r\nHost: localhost\r\nCookie: {session}\r\n\r\n");
     assert_eq!(server.send(page.as_bytes()).unwrap().status, 200);
     assert_eq!(server.get("/").status, 303, "a browser without the cookie goes to the login");
+}
+
+/// Issue 19: after the login, a browser was always sent to the first page, and a server without a token asked for one.
+#[test]
+fn a_login_leads_back_to_a_page_of_this_server_and_nowhere_else() {
+    let project = Project::new();
+    std::fs::write(project.path("token"), "0123456789abcdef\n").unwrap();
+    let server = project.serve(&["--token-file", "token"]);
+    let asked = server.get("/history?run=stage");
+    let login = asked.header("location").unwrap();
+    assert_eq!((asked.status, login), (303, "/login?to=%2Fhistory%3Frun%3Dstage"));
+    assert!(server.get(login).body.contains("value=\"/history?run=stage\""));
+    for (to, expected) in [
+        ("%2Fhistory%3Frun%3Dstage", "/history?run=stage"),
+        ("%2F%23ask%3Dhow%2Bmany", "/#ask=how+many"),
+        ("", "/"),
+        ("%2F%2Fevil.example", "/"),
+        ("%2F%5Cevil.example", "/"),
+        ("https%3A%2F%2Fevil.example%2F", "/"),
+        ("%2Fhistory%0D%0ASet-Cookie:a=b", "/"),
+        ("%2Flogin", "/"),
+    ] {
+        let form = format!("token=0123456789abcdef&to={to}");
+        let request = format!(
+            "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {}\r\n\r\n{form}",
+            form.len()
+        );
+        let response = server.send(request.as_bytes()).unwrap();
+        assert_eq!((response.status, response.header("location")), (303, Some(expected)), "{to}");
+    }
+    drop(server);
+    let server = project.serve(&["--no-log"]);
+    assert_eq!(server.get("/login").header("location"), Some("/"));
 }

@@ -36,7 +36,7 @@ pub struct ShownAnswer {
 /// A question that was asked, and what was answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NewQuestion {
-    /// When it was asked, in milliseconds since 1970.
+    /// When a person asked it, in milliseconds since 1970.
     pub time: i64,
     /// The fingerprint of the parser that answered.
     pub parser: String,
@@ -61,6 +61,9 @@ pub struct NewQuestion {
     pub shown: Vec<ShownAnswer>,
     /// How long it took to find the answer, in microseconds.
     pub micros: i64,
+    /// Whether nobody asked it now: a person had asked it at `time`, an earlier parser answered, and this is the answer of a later one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 /// What somebody said about an answer.

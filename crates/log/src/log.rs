@@ -104,8 +104,8 @@ impl QuestionLog {
             return Err(LogError::Missing(path.to_owned()));
         }
         // Reading a log that a killed process left needs its recovery, which writes.
-        let log = QuestionLog::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        schema::check(&log.connection, path)?;
+        let mut log = QuestionLog::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        schema::check_existing(&mut log.connection, path)?;
         Ok(log)
     }
 
@@ -156,11 +156,15 @@ impl QuestionLog {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let ids = {
             let mut statement = transaction.prepare(INSERT).map_err(failed)?;
-            questions
-                .iter()
-                .map(|asked| insert(&mut statement, asked))
-                .collect::<Result<_, _>>()
-                .map_err(failed)?
+            let mut again = transaction.prepare("INSERT INTO asked_again VALUES (?1)").map_err(failed)?;
+            let mut insert = |asked: &NewQuestion| {
+                let id = insert(&mut statement, asked)?;
+                if asked.again {
+                    again.execute([id.0])?;
+                }
+                Ok(id)
+            };
+            questions.iter().map(&mut insert).collect::<Result<_, _>>().map_err(failed)?
         };
         transaction.commit().map_err(failed)?;
         Ok(ids)
@@ -201,7 +205,8 @@ impl QuestionLog {
         read.map_err(|source| self.failed(source))?.map(|raw| self.parse(raw, &mut feedback)).transpose()
     }
 
-    /// Calls a function with each selected question.
+    /// Calls a function with each selected question. Those that nobody asked ([`NewQuestion::again`]) are left out unless somebody said
+    /// something about their answers.
     ///
     /// # Errors
     /// If the log cannot be read, or with the first error of the function.
@@ -268,30 +273,42 @@ impl QuestionLog {
         rows.map(|row| self.parse(row.map_err(failed)?, &mut feedback)).collect()
     }
 
-    /// Returns the number of questions, and of those whose last feedback says which answer is right.
+    /// Returns the number of questions, and of those whose last feedback says which answer is right. Questions are left out as by
+    /// [`QuestionLog::for_each`].
     ///
     /// # Errors
     /// If the log cannot be read.
     pub fn counts(&self) -> Result<(i64, i64), LogError> {
-        let sql = "SELECT count(*), count(CASE WHEN verdict IN ('corrected', 'answer') OR verdict = 'right' AND question.program IS NOT NULL THEN 1 END)
+        let sql = format!("SELECT count(*), count(CASE WHEN verdict IN ('corrected', 'answer') OR verdict = 'right' AND question.program IS NOT NULL THEN 1 END)
                    FROM question LEFT JOIN feedback ON feedback.id =
-                        (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)";
-        let counts = self.connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+                        (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
+                   WHERE {COUNTS}");
+        let counts = self.connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
         counts.map_err(|source| self.failed(source))
     }
 
-    /// Returns a summary of each day on which something was asked, the oldest first.
+    /// Returns the number of the last feedback, which grows with each; 0 if there is none.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn last_feedback_number(&self) -> Result<i64, LogError> {
+        let sql = "SELECT coalesce(max(id), 0) FROM feedback";
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|source| self.failed(source))
+    }
+
+    /// Returns a summary of each day on which something was asked, the oldest first. Questions are left out as by
+    /// [`QuestionLog::for_each`].
     ///
     /// # Errors
     /// If the log cannot be read.
     pub fn days(&self) -> Result<Vec<DaySummary>, LogError> {
-        let sql = "SELECT question.time / 86400000, count(*), count(declined), count(verdict),
+        let sql = format!("SELECT question.time / 86400000, count(*), count(declined), count(verdict),
                           count(CASE WHEN verdict = 'right' AND question.program IS NOT NULL OR feedback.program = question.program THEN 1 END)
                    FROM question LEFT JOIN feedback ON feedback.id =
                         (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
-                   GROUP BY 1 ORDER BY 1";
+                   WHERE {COUNTS} GROUP BY 1 ORDER BY 1");
         let failed = |source| self.failed(source);
-        let mut statement = self.connection.prepare(sql).map_err(failed)?;
+        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
         let day = |row: &Row<'_>| {
             let (day, questions, declined) = (row.get(0)?, row.get(1)?, row.get(2)?);
             Ok(DaySummary { day, questions, declined, judged: row.get(3)?, right: row.get(4)? })
@@ -310,16 +327,19 @@ impl QuestionLog {
         let failed = |source| LogError::Database { path: path.clone(), source };
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let count = |sql: &str| transaction.query_row(sql, [before], |row| row.get::<_, i64>(0));
+        let old = format!("SELECT count(*) FROM question WHERE time < ?1 AND {COUNTS}");
+        let all = count(&old).map_err(failed)?;
         let sql =
             "DELETE FROM question WHERE time < ?1 AND (?2 OR id NOT IN (SELECT question FROM feedback))";
-        let questions = transaction.execute(sql, params![before, with_feedback]).map_err(failed)?;
-        let count = "SELECT count(*) FROM question WHERE time < ?1";
-        let kept: i64 = transaction.query_row(count, [before], |row| row.get(0)).map_err(failed)?;
+        transaction.execute(sql, params![before, with_feedback]).map_err(failed)?;
+        let kept = count(&old).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         // Deleted text is also in the write-ahead log until its pages are moved to the file. A process that reads at this moment
         // delays that to a later write.
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        Ok(Pruned { questions, kept: usize::try_from(kept).unwrap_or(0) })
+        let number = |count: i64| usize::try_from(count).unwrap_or(0);
+        Ok(Pruned { questions: number(all - kept), kept: number(kept) })
     }
 
     /// Returns the statement that reads the feedback about a question.
@@ -361,12 +381,18 @@ impl Selection {
                                         ORDER BY feedback.id DESC LIMIT 1))
                AND (?6 IS NULL OR instr(lower(question), ?6) > 0)
                AND (?8 IS NULL OR id < ?8)
+               AND {COUNTS}
              ORDER BY id {order} LIMIT ?7"
         )
     }
 }
 
-const COLUMNS: &str = "SELECT id, time, parser, question, program, outcome, answer, confidence, unsure, declined, disagreement, shown, micros";
+const COLUMNS: &str = "SELECT id, time, parser, question, program, outcome, answer, confidence, unsure, declined, disagreement, shown, micros,
+ EXISTS (SELECT 1 FROM asked_again WHERE asked_again.question = question.id)";
+
+/// The condition that a person asked a question, or said something about its answer.
+const COUNTS: &str = "(NOT EXISTS (SELECT 1 FROM asked_again WHERE asked_again.question = question.id)
+ OR EXISTS (SELECT 1 FROM feedback AS said WHERE said.question = question.id))";
 
 /// A row of the table of questions.
 struct RawEntry {
@@ -390,6 +416,7 @@ fn raw_entry(row: &Row<'_>) -> rusqlite::Result<RawEntry> {
         disagreement: row.get(10)?,
         shown: vec![],
         micros: row.get(12)?,
+        again: row.get(13)?,
     };
     Ok(RawEntry { id: QuestionId(row.get(0)?), asked, shown: row.get(11)? })
 }

@@ -11,11 +11,13 @@ use std::sync::OnceLock;
 /// The number in the header of the file that says what it is: `xprq`.
 const APPLICATION: i64 = 0x7870_7271;
 /// The version of the tables. It changes when an earlier program would misread them.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
+/// The version before, which had no table `asked_again`.
+const FORMER: i64 = 1;
 /// The bytes of the header of an SQLite file.
 const HEADER: usize = 100;
 
-const TABLES: &str = "
+const FORMER_TABLES: &str = "
 CREATE TABLE question (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     time INTEGER NOT NULL,
@@ -42,17 +44,33 @@ CREATE TABLE feedback (
 CREATE INDEX feedback_question ON feedback (question);
 ";
 
-/// Creates the tables of a new file, or checks that a file is a log.
+const ASKED_AGAIN: &str = "
+CREATE TABLE asked_again (
+    question INTEGER PRIMARY KEY REFERENCES question (id) ON DELETE CASCADE
+) STRICT;
+";
+
+/// Creates the tables of a new file, adds those that a log of the version before does not have, or checks that a file is a log.
 pub(crate) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), LogError> {
     let failed = |source| failure(path, source);
     // Whoever opens a new file first creates the tables; others wait for it.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
-    if tables == 0 {
-        transaction.execute_batch(TABLES).map_err(failed)?;
-        transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
-        transaction.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
+    let is_former = match check_format(&transaction, path, FORMER) {
+        _ if tables == 0 => {
+            transaction.execute_batch(FORMER_TABLES).map_err(failed)?;
+            transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+            true
+        }
+        Ok(()) => true,
+        // It is of this version, or of a later one.
+        Err(LogError::Format { .. }) => false,
+        Err(error) => return Err(error),
+    };
+    if is_former {
+        transaction.execute_batch(ASKED_AGAIN).map_err(failed)?;
+        write_version(&transaction).map_err(failed)?;
     }
     transaction.commit().map_err(failed)?;
     check(connection, path)
@@ -89,8 +107,21 @@ pub(crate) fn write_version(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", FORMAT)
 }
 
-/// Checks that a file is a log of this format.
+/// Checks that a file is a log, and adds what one of the version before does not have.
+pub(crate) fn check_existing(connection: &mut Connection, path: &Path) -> Result<(), LogError> {
+    match check(connection, path) {
+        Err(LogError::Format { found: FORMER, .. }) => prepare(connection, path),
+        checked => checked,
+    }
+}
+
+/// Checks that a file is a log of this version.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<(), LogError> {
+    check_format(connection, path, FORMAT)
+}
+
+/// Checks that a file is a log of a version.
+fn check_format(connection: &Connection, path: &Path, format: i64) -> Result<(), LogError> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let failed = |source| failure(path, source);
     if number("application_id").map_err(failed)? != APPLICATION {
@@ -98,25 +129,27 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<(), LogError
     }
     match number("user_version").map_err(failed)? {
         // A view instead of a table may have no end, and a trigger can delete what is logged.
-        FORMAT if has_tables_of_a_log(connection).map_err(failed)? => Ok(()),
-        FORMAT => Err(LogError::NotALog(path.to_owned())),
-        found => Err(LogError::Format { path: path.to_owned(), found, known: FORMAT }),
+        found if found != format => Err(LogError::Format { path: path.to_owned(), found, known: FORMAT }),
+        _ if has_tables_of_a_log(connection, format).map_err(failed)? => Ok(()),
+        _ => Err(LogError::NotALog(path.to_owned())),
     }
 }
 
-/// Returns whether a file has the tables and indices of a log, and nothing else.
-fn has_tables_of_a_log(connection: &Connection) -> rusqlite::Result<bool> {
-    static OF_A_LOG: OnceLock<Vec<String>> = OnceLock::new();
-    let expected = match OF_A_LOG.get() {
+/// Returns whether a file has the tables and indices of a version of the log, and nothing else.
+fn has_tables_of_a_log(connection: &Connection, format: i64) -> rusqlite::Result<bool> {
+    static OF_A_LOG: OnceLock<[Vec<String>; 2]> = OnceLock::new();
+    let [former, present] = match OF_A_LOG.get() {
         Some(expected) => expected,
         None => {
             let new = Connection::open_in_memory()?;
-            new.execute_batch(TABLES)?;
-            let created = created(&new)?;
-            OF_A_LOG.get_or_init(|| created)
+            new.execute_batch(FORMER_TABLES)?;
+            let former = created(&new)?;
+            new.execute_batch(ASKED_AGAIN)?;
+            let present = created(&new)?;
+            OF_A_LOG.get_or_init(|| [former, present])
         }
     };
-    Ok(created(connection)? == *expected)
+    Ok(created(connection)? == *if format == FORMER { former } else { present })
 }
 
 /// Returns the statements that created what a file has.

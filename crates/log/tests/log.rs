@@ -23,6 +23,7 @@ fn asked(time: i64, question: &str) -> NewQuestion {
         disagreement: Some(0.5),
         shown: vec![ShownAnswer { program: "SELECT 1".to_owned(), answer: "a".to_owned(), probability: 0.5 }],
         micros: 1500,
+        again: false,
     }
 }
 
@@ -110,6 +111,66 @@ fn disputed_questions_come_first_and_judged_ones_not_at_all() {
     let found: Vec<QuestionId> = log.most_disputed(10).unwrap().iter().map(|entry| entry.id).collect();
     assert_eq!(found, [ids[1], ids[5]]);
     assert_eq!(log.most_disputed(1).unwrap().len(), 1);
+}
+
+/// Issue 19: questions that a page asked for itself were counted as what people asked.
+#[test]
+fn a_question_that_is_asked_again_counts_if_somebody_judges_its_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = QuestionLog::open(&folder.path().join("log")).unwrap();
+    let again = NewQuestion { again: true, parser: "p2".to_owned(), ..asked(10, "one") };
+    let ids = log.append(&[asked(10, "one"), asked(20, "two"), again.clone()]).unwrap();
+    let days = log.days().unwrap();
+    assert_eq!((log.counts().unwrap(), days[0].questions), ((2, 0), 2));
+    assert_eq!(texts(&log, &Selection::default()), ["one", "two"]);
+    assert_eq!(log.entry(ids[2]).unwrap().unwrap().asked, again);
+    assert_eq!(log.most_disputed(10).unwrap()[0].id, ids[2], "its answer is the newest");
+    log.add_feedback(&NewFeedback::now(ids[2], Verdict::Right, None)).unwrap();
+    assert_eq!((log.counts().unwrap(), log.days().unwrap()[0].questions), ((3, 1), 3));
+    assert_eq!(texts(&log, &Selection::default()), ["one", "two", "one"]);
+    // It is as old as the question that somebody asked.
+    log.append(&[again]).unwrap();
+    let pruned = log.prune(20, true).unwrap();
+    assert_eq!((pruned.questions, pruned.kept), (2, 0));
+    assert_eq!(
+        (texts(&log, &Selection::default()), log.entry(QuestionId(4)).unwrap()),
+        (vec!["two".to_owned()], None)
+    );
+}
+
+/// Issue 19: the table of questions that were asked again is newer than some logs.
+#[test]
+fn a_log_of_the_version_before_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    for is_reading in [false, true] {
+        let _ = std::fs::remove_file(&path);
+        let mut log = QuestionLog::open(&path).unwrap();
+        log.append(&[asked(10, "one")]).unwrap();
+        drop(log);
+        let former = rusqlite::Connection::open(&path).unwrap();
+        former.execute_batch("DROP TABLE asked_again; PRAGMA user_version = 1").unwrap();
+        drop(former);
+        let mut log = match is_reading {
+            true => QuestionLog::open_existing(&path).unwrap(),
+            false => QuestionLog::open(&path).unwrap(),
+        };
+        log.append(&[NewQuestion { again: true, ..asked(10, "one") }]).unwrap();
+        assert_eq!(
+            (log.counts().unwrap(), texts(&log, &Selection::default())),
+            ((1, 0), vec!["one".to_owned()])
+        );
+        drop(log);
+        // One that has something else is none.
+        let former = rusqlite::Connection::open(&path).unwrap();
+        former
+            .execute_batch("DROP TABLE asked_again; CREATE TABLE other (a); PRAGMA user_version = 1")
+            .unwrap();
+        drop(former);
+        for result in [QuestionLog::open(&path), QuestionLog::open_existing(&path)] {
+            assert!(matches!(result, Err(LogError::NotALog(_))), "{result:?}");
+        }
+    }
 }
 
 #[test]

@@ -259,6 +259,7 @@ pub(crate) fn log_entry(
         disagreement: answered.disagreement(),
         shown: shown.collect(),
         micros,
+        again: false,
     }
 }
 

@@ -104,14 +104,18 @@ pub(crate) fn most_helpful(run: &ServedRun) -> Result<Vec<Entry>, Problem> {
     run.read_log()?.most_disputed(LABELS).map_err(|error| unreadable(&error))
 }
 
-/// Asks those questions again that an earlier parser answered: their answers, and how much they disagree, may be others now. Returns whether one
-/// was answered.
+/// Returns the questions that an earlier parser answered: their answers, and how much they disagree, may be others now.
+pub(crate) fn outdated<'e>(run: &ServedRun, entries: &'e [Entry]) -> Vec<&'e Entry> {
+    let current = &run.status().borrow().parser.clone();
+    entries.iter().filter(|entry| entry.asked.parser != *current).collect()
+}
+
+/// Asks the outdated ones of some questions again. Returns whether one was answered.
 pub(crate) async fn ask_again(run: &ServedRun, entries: &[Entry]) -> bool {
-    let current = run.status().borrow().parser.clone();
     let mut is_answered = false;
-    for entry in entries.iter().filter(|entry| entry.asked.parser != current) {
+    for entry in outdated(run, entries) {
         // One that cannot be answered now is shown as it was.
-        is_answered |= run.ask(entry.asked.question.clone()).await.is_ok();
+        is_answered |= run.ask_again(&entry.asked).await.is_ok();
     }
     is_answered
 }
@@ -181,6 +185,8 @@ pub(crate) struct ParserView {
     pub(crate) origin: &'static str,
     /// Whether it became the one that answers.
     pub(crate) promoted: bool,
+    /// Whether somebody went back from it to the parser before.
+    pub(crate) rolled_back: bool,
     /// The number of the parser it was compared with.
     pub(crate) before: usize,
     /// The number of confirmed questions that both were compared on.
@@ -232,6 +238,7 @@ impl ParserView {
                 ParserOrigin::Taught => "taught",
             },
             promoted: record.promoted,
+            rolled_back: record.rolled_back,
             before: record.before,
             compared: compared.map_or(0, |compared| compared.questions),
             right_before: compared.map_or(0, |compared| compared.right_before),

@@ -4,12 +4,11 @@ use super::{AskJob, LOOK, Shared, data_changed};
 use crate::answer::{AskResponse, log_entry};
 use crate::parser::OpenParser;
 use crate::queue::Taken;
-use crate::recorder::Reply;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
-use std::time::Instant;
 use xpr_learn::experiment::{AnsweredQuestion, QuestionAnswerer};
+use xpr_log::NewQuestion;
 
 /// The largest number of questions in a batch. A search takes six at once; more would wait for each other and gain nothing.
 const MAX_BATCH: usize = 6;
@@ -92,45 +91,43 @@ fn answer_batch(
     if jobs.is_empty() {
         return;
     }
-    let (texts, replies): (Vec<String>, Vec<(Instant, Reply)>) =
-        jobs.into_iter().map(|job| (job.question, (job.arrived, job.reply))).unzip();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let questions: Vec<String> = jobs.iter().map(|job| job.question.clone()).collect();
+    let texts: Vec<&str> = questions.iter().map(String::as_str).collect();
     metrics::histogram!("xpr_batch_questions", "run" => shared.name.clone()).record(texts.len() as f64);
-    let mut replies = replies.into_iter();
+    let mut jobs = jobs.into_iter();
     answerer.answer_each(&texts, shared.options.beam, |answered| {
-        let Some((arrived, reply)) = replies.next() else { return };
+        let Some(job) = jobs.next() else { return };
         match parser.run.task.check_unchanged() {
-            Ok(()) => send_answer(shared, parser, &answered, arrived, reply),
+            Ok(()) => send_answer(shared, parser, &answered, job),
             Err(error) => {
                 tracing::warn!(%error, run = shared.name, "the data changed");
                 shared.is_stale.store(true, Relaxed);
-                let _ = reply.send(Err(data_changed()));
+                let _ = job.reply.send(Err(data_changed()));
             }
         }
     });
 }
 
 /// Sends an answer, by way of the log if there is one.
-fn send_answer(
-    shared: &Shared,
-    parser: &OpenParser,
-    answered: &AnsweredQuestion,
-    arrived: Instant,
-    reply: Reply,
-) {
+fn send_answer(shared: &Shared, parser: &OpenParser, answered: &AnsweredQuestion, job: AskJob) {
+    let AskJob { asked_before, arrived, reply, .. } = job;
     let took = arrived.elapsed();
     let kind = match answered {
         answered if answered.declined.is_some() => "declined",
         answered if answered.is_unsure() => "unsure",
         _ => "sure",
     };
-    metrics::counter!("xpr_questions_total", "run" => shared.name.clone(), "answer" => kind).increment(1);
+    if asked_before.is_none() {
+        metrics::counter!("xpr_questions_total", "run" => shared.name.clone(), "answer" => kind).increment(1);
+    }
     metrics::histogram!("xpr_answer_seconds", "run" => shared.name.clone()).record(took.as_secs_f64());
     let response = AskResponse::new(answered, &shared.name, parser);
     match &shared.recorder {
         Some(recorder) => {
             let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
-            let entry = log_entry(answered, parser, xpr_log::now(), micros);
+            let time = asked_before.unwrap_or_else(xpr_log::now);
+            let entry = log_entry(answered, parser, time, micros);
+            let entry = NewQuestion { again: asked_before.is_some(), ..entry };
             recorder.question(entry, response, reply);
         }
         None => {

@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Mutex, MutexGuard, oneshot, watch};
 use xpr_learn::ExperimentError;
 use xpr_learn::task::check_length;
-use xpr_log::{LogError, NewFeedback, QuestionId, QuestionLog, Verdict, log_path};
+use xpr_log::{LogError, NewFeedback, NewQuestion, QuestionId, QuestionLog, Verdict, log_path};
 
 /// The number of queries of people that can wait; each may take seconds.
 const MAX_QUERIES: usize = 16;
@@ -82,6 +82,8 @@ pub enum OpenError {
 /// A question that waits.
 struct AskJob {
     question: String,
+    /// When a person asked it, if nobody asks it now.
+    asked_before: Option<i64>,
     arrived: Instant,
     reply: Reply,
 }
@@ -120,6 +122,8 @@ struct Shared {
     /// Whether the data, or the parser that a run names, cannot be opened any more.
     is_broken: AtomicBool,
     status: watch::Sender<RunStatus>,
+    /// Whoever asks questions of the log again. Others wait, and find them answered.
+    asking_again: Mutex<()>,
 }
 
 impl Shared {
@@ -174,6 +178,7 @@ impl ServedRun {
             is_stale: AtomicBool::new(false),
             is_broken: AtomicBool::new(false),
             status: watch::Sender::new(status),
+            asking_again: Mutex::new(()),
         });
         let mut run = ServedRun { shared, threads: vec![] };
         for _ in 0..threads {
@@ -261,10 +266,27 @@ impl ServedRun {
     /// # Errors
     /// If the text cannot be a question, too many questions wait, the data cannot be read, or the log cannot be written.
     pub async fn ask(&self, question: String) -> Result<AskResponse, Problem> {
+        self.answer(question, None).await
+    }
+
+    /// Waits until nobody else asks questions of the log again.
+    pub(crate) async fn turn_to_ask_again(&self) -> MutexGuard<'_, ()> {
+        self.shared.asking_again.lock().await
+    }
+
+    /// Answers a question of the log with the parser of now. The answer is logged as one that nobody asked for.
+    ///
+    /// # Errors
+    /// As for [`ServedRun::ask`].
+    pub(crate) async fn ask_again(&self, asked: &NewQuestion) -> Result<AskResponse, Problem> {
+        self.answer(asked.question.clone(), Some(asked.time)).await
+    }
+
+    async fn answer(&self, question: String, asked_before: Option<i64>) -> Result<AskResponse, Problem> {
         check_question(&question)?;
         self.check_ready()?;
         let (reply, receiver) = oneshot::channel();
-        let job = AskJob { question, arrived: Instant::now(), reply };
+        let job = AskJob { question, asked_before, arrived: Instant::now(), reply };
         self.shared.questions.push(job).map_err(|_| {
             metrics::counter!("xpr_questions_refused_total", "run" => self.shared.name.clone()).increment(1);
             Problem::too_many("too many questions wait; ask again in a second")
