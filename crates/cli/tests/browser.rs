@@ -98,6 +98,11 @@ mod browser {
         );
         let csv = "return import('/assets/table.js').then((table) => table.toCsv(['=1', 'b'], [['@x', '-1'], [-1, 'a\"b']]))";
         assert_eq!(browser.run(csv), "'=1,b\r\n'@x,'-1\r\n-1,\"a\"\"b\"\r\n");
+        // Issue 19: what is copied has no formulas either, and Excel needs a mark to read letters that are not of ASCII.
+        let tabs = "return import('/assets/table.js').then((table) => table.toTabs(['=1', 'b'], [[' @x', -1], [null, 'a\\tb']]))";
+        assert_eq!(browser.run(tabs), "'=1\tb\n' @x\t-1\n\ta b");
+        let csv = "return import('/assets/table.js').then((table) => table.toCsv(['city'], [['Köln']]))";
+        assert_eq!(browser.run(csv), "\u{feff}city\r\nKöln\r\n");
 
         // Pages that nobody sees do not listen, as a browser has six connections to a server.
         let hide = "Object.defineProperty(document, 'visibilityState', { value: 'hidden' }); \
@@ -109,6 +114,128 @@ mod browser {
         }
         browser.wait_for("#ask-form");
         assert_eq!(browser.console_errors(&["/v1/run"]), Vec::<String>::new());
+    }
+
+    /// Issue 19: keys that were pressed fast labeled questions that nobody had seen, and clicks contradicted each other.
+    #[test]
+    #[ignore = "needs Chromium, see CONTRIBUTING.md"]
+    fn a_choice_is_kept_once_however_fast_somebody_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        xpr_demo::write(&folder.join("demo")).unwrap();
+        xpr(folder, &["init", "--db", "demo/film.db", "--out", "film"]);
+        let server =
+            Server::start(folder, &["serve", "film/run", "--listen", "127.0.0.1:0", "--rate-limit", "0"]);
+        let base = format!("http://{}", server.address);
+        let browser = Browser::start();
+        let judged = || server.get("/v1/log?judged=true").json()["entries"].as_array().unwrap().clone();
+        browser.open(&format!("{base}/"));
+        ask(&browser, "directors of Brazilian nationality");
+        browser.run(
+            "const [right, wrong] = document.querySelectorAll('button.verdict'); \
+             right.focus(); right.click(); right.click(); wrong.click();",
+        );
+        browser.wait_for(".thanks");
+        // Whoever uses the keyboard goes on from there.
+        assert_eq!(browser.run("return document.activeElement.className"), "thanks");
+        // What is posted later is kept later: with this, the server has all that came before.
+        server.ask("the oldest actor we know");
+        server.ask("dramas that were directed by paloma ruiz");
+        let said = judged();
+        assert_eq!(said.len(), 1);
+        assert_eq!(said[0]["feedback"].as_array().unwrap().len(), 1, "{said:?}");
+        assert_eq!(said[0]["feedback"][0]["verdict"], "right");
+
+        browser.open(&format!("{base}/label"));
+        browser.wait_for(".label-question .choice");
+        let first = browser.texts(".label-question h2");
+        let keys = "for (const key of ['n', '1', 'n', 's']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));";
+        browser.run(keys);
+        browser.wait_until(
+            "the next question",
+            &format!("return document.querySelector('.label-question h2')?.textContent !== {:?}", first[0]),
+        );
+        let second = browser.texts(".label-question h2");
+        assert!(second.len() == 1 && second != first, "{second:?}");
+        // A key that is held down, and the second click of a double click, are about a question that nobody has read.
+        browser.run(
+            "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true, repeat: true })); \
+             document.querySelector('.feedback button').dispatchEvent(new MouseEvent('click', { bubbles: true, detail: 2 }));",
+        );
+        server.ask("directors of Brazilian nationality");
+        assert_eq!((judged().len(), browser.texts(".label-question h2")), (2, second));
+        browser.press("n");
+        browser.wait_for("#content .empty");
+        assert_eq!(judged().len(), 3);
+        assert_eq!(browser.console_errors(&[]), Vec::<String>::new());
+    }
+
+    /// Issue 19: a name or a value that was inserted into a query was not SQL, and characters of a value reversed the query that was shown.
+    #[test]
+    #[ignore = "needs Chromium, see CONTRIBUTING.md"]
+    fn names_and_values_are_inserted_as_sql_and_shown_in_their_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let database = rusqlite::Connection::open(folder.join("clinic.db")).unwrap();
+        let long = "x".repeat(60);
+        let rows = "CREATE TABLE \"visit-log\" (id INTEGER PRIMARY KEY, \"last name\" TEXT, note TEXT);
+                    INSERT INTO \"visit-log\" VALUES (1, 'O''Köln', 'a\u{202e}b'), (2, 'Berlin', ";
+        database.execute_batch(&format!("{rows}'{long}')")).unwrap();
+        drop(database);
+        xpr(folder, &["init", "--db", "clinic.db", "--out", "clinic"]);
+        let server =
+            Server::start(folder, &["serve", "clinic/run", "--listen", "127.0.0.1:0", "--rate-limit", "0"]);
+        let base = format!("http://{}", server.address);
+        let browser = Browser::start();
+        browser.open(&format!("{base}/"));
+        let suggested = browser.texts(".examples-to-ask button");
+        assert_eq!(suggested, ["how many visit logs are there"]);
+        ask(&browser, &suggested[0]);
+        browser.click_text("#answer .query button.quiet", "Edit");
+        let insert = |text: &str| browser.click_text("#schema [data-insert]", text);
+        let type_in = |text: &str| {
+            browser.run(&format!(
+                "document.querySelector('#answer textarea').setRangeText({text:?}, 1e9, 1e9, 'end')"
+            ))
+        };
+        browser.fill("#answer textarea", "SELECT");
+        insert("last name");
+        type_in(" FROM");
+        insert("visit-log");
+        type_in(" WHERE");
+        insert("last name");
+        type_in(" =");
+        insert("O'Köln");
+        type_in(" AND");
+        insert("id");
+        type_in(" =");
+        insert("1");
+        browser.click_text("#answer .editor button", "Run");
+        browser.wait_for("#answer .editor tbody td");
+        assert_eq!(browser.texts("#answer .editor tbody td"), ["O'Köln"]);
+        let sql = browser.run("return document.querySelector('#answer textarea').value");
+        assert_eq!(sql, "SELECT \"last name\" FROM \"visit-log\" WHERE \"last name\" = 'O''Köln' AND id = 1");
+        // A question has them as people say them, and nothing has a part of a value.
+        browser.run("document.getElementById('question').focus()");
+        browser.fill("#question", "visits of");
+        insert("O'Köln");
+        assert_eq!(browser.run("return document.getElementById('question').value"), "visits of O'Köln");
+        let shortened = "return [...document.querySelectorAll('#schema .examples span')].find((e) => e.textContent.endsWith('…')).matches('[data-insert]')";
+        assert_eq!(browser.run(shortened), false);
+
+        let sql = "SELECT \"last name\" FROM \"visit-log\" WHERE note = 'a\u{202e}b'";
+        let id = &server.ask("visits with a note")["id"];
+        let corrected = serde_json::json!({ "id": id, "verdict": "corrected", "sql": sql });
+        assert_eq!(server.post("/v1/feedback", &corrected).status, 201);
+        browser.open(&format!("{base}/history?run=clinic"));
+        browser.wait_for(".entry .query");
+        let shown = browser.run(
+            "const code = document.querySelector('.code-point'); \
+             return [code.dataset.code, code.textContent, getComputedStyle(code).display, code.closest('code').textContent, \
+                     getComputedStyle(code.closest('pre')).overflowY, getComputedStyle(document.querySelector('.entry-question')).overflowY]",
+        );
+        assert_eq!(shown, serde_json::json!(["\\u202e", "\u{202e}", "inline-block", sql, "clip", "clip"]));
+        assert_eq!(browser.console_errors(&[]), Vec::<String>::new());
     }
 
     #[test]

@@ -47,7 +47,7 @@ function start() {
       list.append(...page.entries.map((entry) => entryElement(entry, run)));
       if (!list.firstChild) list.append(el("li", { class: "empty" }, page.questions === 0 ? "Nothing was asked yet." : "No question is like this."));
       if (isNew) announce(page.entries.length === 0 ? list.textContent : `${count(list.children.length, "question")} shown`);
-      summary.textContent = `${count(page.questions, "question")}, ${page.confirmed.toLocaleString("en")} of them with a confirmed answer`;
+      summary.textContent = `${count(page.questions, "question")}, ${page.confirmed.toLocaleString("en")} with a confirmed answer`;
       next = page.next;
       more.hidden = next === null;
     } catch (error) {

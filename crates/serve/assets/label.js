@@ -1,6 +1,6 @@
 // Questions one after another, those first whose answers the parser is least sure of.
 
-import { highlighted } from "./answer.js";
+import { explanation, highlighted } from "./answer.js";
 import { get, post } from "./api.js";
 import { count, el, percent, say } from "./dom.js";
 import { plainTable } from "./table.js";
@@ -11,13 +11,31 @@ let waiting = [];
 let done = 0;
 /** What the keys of the question that is shown do. */
 let keys = {};
+/** Whether what somebody chose is being kept, or questions are being fetched. */
+let isBusy = false;
 
-async function say_(label, verdict, sql) {
+/** Does what a key or a button stands for, unless the last one is still being done: the next would be about a question that nobody has seen. */
+async function act(action) {
+  if (isBusy) return;
+  isBusy = true;
+  try {
+    await action();
+  } finally {
+    isBusy = false;
+  }
+}
+
+/** Returns the listener of a button. The second click of a double click is at the same place, but on a button of the next question. */
+function click(action) {
+  return (event) => { if (event.detail < 2) act(action); };
+}
+
+async function keep(label, verdict, sql) {
   try {
     await post("/v1/feedback", { id: label.id, verdict, sql, run });
     done += 1;
     say(`Kept. ${count(done, "question")} labeled.`);
-    next();
+    await next();
   } catch (error) {
     say(error.message, true);
   }
@@ -25,26 +43,26 @@ async function say_(label, verdict, sql) {
 
 function answerSection(label, answer, index) {
   const key = String(index + 1);
-  const choose = () => say_(label, "answer", answer.sql);
+  const choose = () => keep(label, "answer", answer.sql);
   keys[key] = choose;
   return el("section", { class: "choice", "aria-label": `Answer ${key}` },
-    answer.explanation ? el("p", { class: "explanation" }, `${answer.explanation}.`) : null,
+    explanation(answer.explanation),
     answer.message ? el("p", { class: "text-answer" }, answer.message) : plainTable(answer.columns, answer.rows, answer.row_count),
     el("details", { class: "query" }, el("summary", {}, "Query"), highlighted(answer.sql)),
     el("div", { class: "choice-foot" },
-      el("button", { type: "button", class: "primary", onclick: choose }, el("kbd", {}, key), " This is the right one"),
+      el("button", { type: "button", class: "primary", onclick: click(choose) }, el("kbd", {}, key), " This is the right one"),
       el("span", { class: "hint" }, `${percent(answer.probability)} probable`)));
 }
 
 function show(label) {
-  keys = { n: () => say_(label, "none-of-these"), s: next };
+  keys = { n: () => keep(label, "none-of-these"), s: next };
   const again = new URLSearchParams({ ask: label.question });
   content.replaceChildren(el("article", { class: "label-question" },
     el("h2", { tabindex: "-1" }, label.question),
     el("div", { class: "choices" }, label.answers.map((answer, index) => answerSection(label, answer, index))),
     el("div", { class: "feedback", role: "group", "aria-label": "Other choices" },
-      el("button", { type: "button", onclick: keys.n }, el("kbd", {}, "n"), " None of these"),
-      el("button", { type: "button", class: "quiet", onclick: keys.s }, el("kbd", {}, "s"), " Skip"),
+      el("button", { type: "button", onclick: click(keys.n) }, el("kbd", {}, "n"), " None of these"),
+      el("button", { type: "button", class: "quiet", onclick: click(keys.s) }, el("kbd", {}, "s"), " Skip"),
       el("a", { class: "again", href: `/?${new URLSearchParams({ run })}#${again}` }, "Write the query"))));
   content.querySelector("h2").focus();
 }
@@ -65,21 +83,23 @@ async function next() {
   const label = waiting.shift();
   if (label) return show(label);
   keys = {};
-  content.replaceChildren(el("p", { class: "empty" }, done > 0 ? `That is all for now. You labeled ${count(done, "question")}; thank you.`
+  content.replaceChildren(el("p", { class: "empty", tabindex: "-1" }, done > 0 ? `That is all for now. You labeled ${count(done, "question")}; thank you.`
     : "There is no question whose answers disagree. Ask some, and come back."));
+  if (next.seen.size > 0) content.querySelector(".empty").focus();
 }
 next.seen = new Set();
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  // A key that is held down repeats itself.
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
   const action = keys[event.key.toLowerCase()];
   if (action) {
     event.preventDefault();
-    action();
+    act(action);
   }
 });
 
 if (content) {
   ({ run } = content.dataset);
-  next();
+  act(next);
 }
