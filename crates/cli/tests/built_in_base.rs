@@ -64,7 +64,7 @@ fn a_database_alone_is_asked_evaluated_and_taught() {
     let folder = folder.path();
     let text = printed(&xpr(folder, &["init", "--db", "stage.db"]));
     assert!(text.contains("Wrote stage/xpr.toml.\nWrote stage/run: a parser that has not learned"), "{text}");
-    assert!(text.contains("xpr ask stage/run \"how many singer are there\""), "{text}");
+    assert!(text.contains("xpr ask stage/run \"how many singers are there\""), "{text}");
 
     let answer = json(&xpr(folder, &["ask", "stage/run", "how many singers are there", "--json"]));
     assert_eq!(answer["candidates"][0]["program"], "SELECT COUNT(*) FROM singer", "{answer}");

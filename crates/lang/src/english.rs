@@ -68,6 +68,14 @@ fn simple_singular(noun: &str) -> String {
     }
 }
 
+/// Returns the question how many rows a table has; none if its name is not made of words.
+pub fn how_many(table: &str) -> Option<String> {
+    let words = xpr_text::split_identifier(table);
+    let is_word = |word: &String| word.chars().all(char::is_alphabetic);
+    let is_named = !words.is_empty() && words.iter().all(is_word);
+    is_named.then(|| format!("how many {} are there", plural(&singular(&words.join(" ")))))
+}
+
 /// Splits a noun before its first preposition: only what is before it has a plural.
 fn split_preposition(noun: &str) -> (&str, &str) {
     let positions =
@@ -104,6 +112,21 @@ mod tests {
         }
         assert_eq!(singular("status"), "status");
         assert_eq!(singular("address"), "address");
+    }
+
+    /// Issue 19: "how many patient are there" was suggested.
+    #[test]
+    fn a_table_is_asked_about_in_the_plural() {
+        for (table, question) in [
+            ("patient", Some("how many patients are there")),
+            ("singers", Some("how many singers are there")),
+            ("visit-log", Some("how many visit logs are there")),
+            ("PersonInCity", Some("how many people in city are there")),
+            ("t1", None),
+            ("_", None),
+        ] {
+            assert_eq!(how_many(table).as_deref(), question);
+        }
     }
 
     #[test]

@@ -162,7 +162,8 @@ impl From<TableView> for TableInfo {
 
 impl From<ColumnView> for ColumnInfo {
     fn from(view: ColumnView) -> Self {
-        let ColumnView { name, kind, primary_key, references, examples } = view;
+        let ColumnView { name, kind, primary_key, references, examples, .. } = view;
+        let examples = examples.into_iter().map(String::from).collect();
         ColumnInfo { name, kind: kind.to_owned(), primary_key, references, examples }
     }
 }

@@ -20,7 +20,9 @@ export function insertNames(list, target) {
     const [start, end] = [field.selectionStart ?? field.value.length, field.selectionEnd ?? field.value.length];
     const before = field.value.slice(0, start);
     const space = before === "" || /[\s(,.]$/.test(before) ? "" : " ";
-    field.setRangeText(space + name.dataset.insert, start, end, "end");
+    // Of a database, a query has names and values in SQL, and a question as people say them.
+    const text = (field.matches("textarea") ? name.dataset.sql : undefined) ?? name.dataset.insert;
+    field.setRangeText(space + text, start, end, "end");
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   };

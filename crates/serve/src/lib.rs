@@ -38,6 +38,6 @@ pub use answer::{
 };
 pub use connections::require_resources;
 pub use problem::Problem;
-pub use schema::{ColumnView, SchemaView, TableView};
+pub use schema::{ColumnView, ExampleValue, SchemaView, TableView};
 pub use served_run::{LogPlace, OpenError, RunOptions, ServedRun};
 pub use server::{ServeError, Server, ServerOptions};

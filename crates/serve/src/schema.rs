@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use xpr_exec::database::answer_cells;
+use xpr_exec::database::{AnswerCell, answer_cells};
 use xpr_exec::{Executor, Outcome};
+use xpr_lang::english::how_many;
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, Table, TableId};
 use xpr_learn::TrainedRun;
 
@@ -36,6 +37,8 @@ pub struct SchemaView {
 pub struct TableView {
     /// The name.
     pub name: String,
+    /// The name in SQL, with quotes if it needs them.
+    pub sql: String,
     /// The columns.
     pub columns: Vec<ColumnView>,
 }
@@ -45,6 +48,8 @@ pub struct TableView {
 pub struct ColumnView {
     /// The name.
     pub name: String,
+    /// The name in SQL, with quotes if it needs them.
+    pub sql: String,
     /// `text`, `number`, `time`, `boolean` or `other`.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -54,7 +59,24 @@ pub struct ColumnView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<String>,
     /// Some of its values.
-    pub examples: Vec<String>,
+    #[schema(value_type = Vec<String>)]
+    pub examples: Vec<ExampleValue>,
+}
+
+/// A value of a column.
+#[derive(Clone, Debug, Serialize)]
+#[serde(into = "String")]
+pub struct ExampleValue {
+    /// The value as it is shown.
+    pub text: String,
+    /// The value in SQL; none if it is too long to be shown, or cannot be written.
+    pub(crate) sql: Option<String>,
+}
+
+impl From<ExampleValue> for String {
+    fn from(value: ExampleValue) -> String {
+        value.text
+    }
 }
 
 impl SchemaView {
@@ -78,8 +100,8 @@ impl SchemaView {
             };
         };
         if questions.is_empty() {
-            let counted = |table: &Table| format!("how many {} are there", table.name.replace('_', " "));
-            questions = schema.tables.iter().take(QUESTIONS).map(counted).collect();
+            let counted = schema.tables.iter().filter_map(|table| how_many(&table.name));
+            questions = counted.take(QUESTIONS).collect();
         }
         let mut executor = task.executor().ok();
         let mut table = |(id, table): (TableId, &Table)| {
@@ -89,13 +111,15 @@ impl SchemaView {
                 let examples = executor.as_mut().map(|executor| examples(executor, schema, id));
                 ColumnView {
                     name: column.name.clone(),
+                    sql: schema.column_in_sql(id),
                     kind: kind(column.ty),
                     primary_key: table.primary_key.contains(&(index as u32)),
                     references: references(schema, table, index as u32),
                     examples: examples.unwrap_or_default(),
                 }
             };
-            TableView { name: schema.table_name(id), columns: (0..table.columns.len()).map(column).collect() }
+            let columns = (0..table.columns.len()).map(column).collect();
+            TableView { name: schema.table_name(id), sql: schema.table_in_sql(id), columns }
         };
         let tables = (0..).map(TableId).zip(&schema.tables).map(&mut table).collect();
         SchemaView { run: run.to_owned(), tables, names: vec![], questions }
@@ -122,17 +146,25 @@ fn references(schema: &Schema, table: &Table, column: u32) -> Option<String> {
 }
 
 /// Returns some values of a column.
-fn examples(executor: &mut dyn Executor, schema: &Schema, id: ColumnId) -> Vec<String> {
+fn examples(executor: &mut dyn Executor, schema: &Schema, id: ColumnId) -> Vec<ExampleValue> {
     let (table, column) = (schema.table_in_sql(id.table), schema.column_in_sql(id));
     let query = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {EXAMPLES}");
     let Outcome::Value(answer) = executor.execute(&query) else { return vec![] };
     let rows = answer_cells(&answer).unwrap_or_default();
-    rows.iter().filter_map(|row| row.first()).map(|cell| shortened(&cell.to_string())).collect()
+    rows.iter().filter_map(|row| row.first()).map(ExampleValue::new).collect()
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(EXAMPLE_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+impl ExampleValue {
+    fn new(cell: &AnswerCell) -> Self {
+        let text = cell.to_string();
+        if let Some((end, _)) = text.char_indices().nth(EXAMPLE_CHARS) {
+            return ExampleValue { text: format!("{}…", &text[..end]), sql: None };
+        }
+        let sql = match cell {
+            AnswerCell::Number(number) => Some(number.clone()),
+            AnswerCell::Text(value) => Some(format!("'{}'", value.replace('\'', "''"))),
+            AnswerCell::Null | AnswerCell::Bytes(_) => None,
+        };
+        ExampleValue { text, sql }
     }
 }
