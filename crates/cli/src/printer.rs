@@ -6,43 +6,23 @@
 //! a character as its code, in the way of JSON.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Returns whether a terminal would obey a character, or hide it, instead of showing it. Line breaks and tabs are shown.
-fn is_hostile(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Marks and controls of direction, invisible characters, and separators that few programs know.
-        '\u{61c}'
-        | '\u{200b}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' => true,
-        '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
-        c => c.is_control(),
-    }
-}
+use xpr_text::{character_code, is_deceptive};
 
 /// Returns a text in which each character that a terminal would obey is its code, such as `\u001b`.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     // Most texts are harmless. In UTF-8, the hostile characters begin with one of few bytes.
     let may_be_hostile =
         |byte: u8| matches!(byte, 0..=0x08 | 0x0b..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef | 0xf3);
-    if !text.bytes().any(may_be_hostile) || !text.contains(is_hostile) {
+    if !text.bytes().any(may_be_hostile) || !text.contains(is_deceptive) {
         return Cow::Borrowed(text);
     }
     let mut printable = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_hostile(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a string cannot fail.
-                let _ = write!(printable, "\\u{unit:04x}");
-            }
-        } else {
-            printable.push(c);
+        match is_deceptive(c) {
+            true => printable.push_str(&character_code(c)),
+            false => printable.push(c),
         }
     }
     Cow::Owned(printable)
@@ -167,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_hostile_character_is_found() {
-        for c in (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| is_hostile(*c)) {
+        for c in (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| is_deceptive(*c)) {
             assert_ne!(printable(&c.to_string()), c.to_string(), "{c:?}");
         }
     }

@@ -23,7 +23,7 @@ const CRATES: [(&str, &[&str]); 19] = [
     ("demo", &["data", "exec"]),
     ("log", &["exec"]),
     ("improve", &["data", "exec", "learn", "log", "parser", "random", "report", "run"]),
-    ("serve", &["exec", "lang", "learn", "log", "run"]),
+    ("serve", &["exec", "lang", "learn", "log", "run", "text"]),
     ("mcp", &["log", "serve"]),
     (
         "cli",

@@ -1,21 +1,21 @@
 // An answer: its rows, its query, how sure it is, and what a person can say about it.
 
 import { post } from "./api.js";
-import { announce, count, el, isInView, percent, say } from "./dom.js";
+import { announce, count, el, isInView, percent, say, visible } from "./dom.js";
 import { plainTable, resultTable } from "./table.js";
 
 const KEYWORDS = new Set(("select distinct from where and or not in is null like between exists group by having order asc desc limit offset " +
   "join inner left outer cross on using as union intersect except all case when then else end with cast glob collate").split(" "));
 const FUNCTIONS = new Set("count sum avg min max abs round length lower upper substr strftime date coalesce total".split(" "));
 
-/** Returns a query with its keywords, texts and numbers in elements of their own. */
+/** Returns a query with its keywords, texts, names in quotes and numbers in elements of their own. */
 export function highlighted(sql) {
   const code = el("code");
-  const token = /('(?:[^']|'')*')|("(?:[^"]|"")*")|(\d+(?:\.\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(--[^\n]*)|([\s\S])/g;
+  const token = /('(?:[^']|'')*')|("(?:[^"]|"")*")|(\d+(?:\.\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(--[^\n]*)|([\s\S])/gu;
   for (const [text, string, name, number, word] of sql.matchAll(token)) {
     const lower = word?.toLowerCase();
-    const kind = string ? "string" : number ? "numeral" : KEYWORDS.has(lower) ? "keyword" : FUNCTIONS.has(lower) ? "function" : name || word ? "" : "sign";
-    code.append(kind ? el("span", { class: `sql-${kind}` }, text) : text);
+    const kind = string ? "string" : number ? "numeral" : KEYWORDS.has(lower) ? "keyword" : FUNCTIONS.has(lower) ? "function" : name ? "name" : word ? "" : "sign";
+    code.append(...(kind ? [el("span", { class: `sql-${kind}` }, visible(text))] : visible(text)));
   }
   return el("pre", { class: "sql" }, code);
 }
@@ -30,8 +30,9 @@ function confidence(answer) {
     el("span", {}, `The parser is ${words}: ${percent(share)}`));
 }
 
-function explanation(text) {
-  return text ? el("p", { class: "explanation" }, `${text}.`) : null;
+/** Returns what a query returns, in English. */
+export function explanation(text) {
+  return text ? el("p", { class: "explanation" }, visible(text), ".") : null;
 }
 
 function body(columns, rows, message, name) {
@@ -97,7 +98,7 @@ class AnswerArticle {
   }
 
   choice(other, name) {
-    const pick = el("button", { type: "button", class: "primary", onclick: () => this.pick(other, pick) }, "This is the right one");
+    const pick = el("button", { type: "button", class: "primary", onclick: this.once(() => this.pick(other)) }, "This is the right one");
     return el("section", { class: "choice", "aria-label": name },
       explanation(other.explanation),
       other.message ? el("p", { class: "text-answer" }, other.message) : plainTable(other.columns, other.rows.slice(0, 5), other.row_count),
@@ -105,15 +106,12 @@ class AnswerArticle {
       this.answer.id === null ? null : el("div", { class: "choice-foot" }, pick));
   }
 
-  async pick(other, button) {
-    button.disabled = true;
-    if (!(await this.say("answer", other.sql))) {
-      button.disabled = false;
-      return;
-    }
+  async pick(other) {
+    if (!(await this.say("answer", other.sql))) return;
     const all = await post("/v1/run", { sql: other.sql, run: this.run }).catch(() => other);
     this.drawResult({ ...other, ...all, explanation: other.explanation }, false);
     this.element.querySelector(".table-wrap, .text-answer")?.focus();
+    announce(this.said);
   }
 
   query(sql) {
@@ -127,10 +125,9 @@ class AnswerArticle {
     const field = el("textarea", { rows: "4", spellcheck: "false", "aria-label": "SQL", autocapitalize: "off" });
     field.value = sql;
     const result = el("div", { "aria-live": "polite" });
-    const keep = el("button", { type: "button", class: "primary", hidden: true, onclick: async () => {
-      keep.disabled = true;
-      if (!(await this.say("corrected", field.value))) keep.disabled = false;
-    } }, "This is the right query");
+    const keep = el("button", { type: "button", class: "primary", hidden: true, onclick: this.once(async () => {
+      keep.disabled = await this.say("corrected", field.value);
+    }) }, "This is the right query");
     const run = async () => {
       keep.hidden = true;
       keep.disabled = false;
@@ -153,12 +150,30 @@ class AnswerArticle {
   /** Returns the buttons by which a person says whether the answer is right. */
   feedbackBar(hasAnswer) {
     if (this.answer.id === null) return "";
-    if (this.said) return el("p", { class: "thanks" }, this.said);
-    const button = (label, verdict) => el("button", { type: "button", class: "verdict", onclick: () => this.say(verdict) }, label);
+    if (this.said) return this.thanks();
+    const button = (label, verdict) => el("button", { type: "button", class: "verdict", onclick: this.once(() => this.say(verdict)) }, label);
     const buttons = hasAnswer ? [button("Right", "right"), button("Wrong", "wrong")]
       : this.answer.answers.length > 0 ? [button("None of these", "none-of-these")] : [button("It should have been answered", "wrong")];
     return el("div", { class: "feedback", role: "group", "aria-label": "Is this right?" },
       hasAnswer ? el("span", { class: "hint" }, "Is this right?") : null, buttons);
+  }
+
+  /** Returns what was said, for the place of the buttons. */
+  thanks() {
+    return el("p", { class: "thanks", tabindex: "-1" }, this.said);
+  }
+
+  /** Returns the listener of a button by which a person says something. Until that is kept, no such button does anything. */
+  once(action) {
+    return async () => {
+      if (this.isSaying) return;
+      this.isSaying = true;
+      try {
+        await action();
+      } finally {
+        this.isSaying = false;
+      }
+    };
   }
 
   /** Sends what a person says. Returns whether it is kept. */
@@ -172,11 +187,14 @@ class AnswerArticle {
     const words = { right: "Kept as right.", wrong: "Kept as wrong. If you know the query, edit it and keep it.", corrected: "Kept. The parser learns from this query.",
       answer: "Kept as the right answer.", "none-of-these": "Kept. If you know the query, write it yourself." };
     this.said = words[verdict];
-    this.element.querySelector(".feedback")?.replaceWith(el("p", { class: "thanks" }, this.said));
+    const hadFocus = this.element.contains(document.activeElement);
+    this.element.querySelector(".feedback")?.replaceWith(this.thanks());
     const all = [...this.element.querySelectorAll(".thanks")];
     all.forEach((thanks) => { thanks.textContent = this.said; });
-    if (all.some(isInView)) announce(this.said);
-    else say(this.said);
+    // The button that had the focus is gone or disabled. What gets the focus is read by screen readers.
+    if (hadFocus) all[0]?.focus({ preventScroll: true });
+    if (!all.some(isInView)) say(this.said);
+    else if (!hadFocus) announce(this.said);
     return true;
   }
 }

@@ -13,7 +13,7 @@ async function send(path, options) {
   } catch {
     throw new Error("The server cannot be reached.");
   }
-  if (response.status === 401) location.assign("/login");
+  if (response.status === 401) location.assign(`/login?${new URLSearchParams({ to: location.pathname + location.search + location.hash })}`);
   const body = await response.text().then((text) => JSON.parse(text, exact)).catch(() => ({}));
   if (!response.ok) {
     const detail = body.detail ? `${body.detail[0].toUpperCase()}${body.detail.slice(1)}.` : "The server failed.";

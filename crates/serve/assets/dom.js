@@ -20,6 +20,17 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Characters that reverse or hide others, as `xpr_text::is_deceptive` has them. */
+const DECEPTIVE = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}])/u;
+
+/** Returns a text in which such characters are shown by their codes. They are still there when it is copied. */
+export function visible(text) {
+  const code = (part) => part.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  // Every second part is one of them.
+  return text.split(DECEPTIVE).map((part, index) =>
+    (index % 2 === 0 || part === "\n" || part === "\t" ? part : el("span", { class: "code-point", "data-code": code(part) }, part)));
+}
+
 /** Says something at the foot of the page, and to screen readers, for a moment. */
 export function say(text, isError = false) {
   const status = document.getElementById("status");

@@ -48,7 +48,7 @@ function parsers(progress) {
   }
   const rows = progress.parsers.toReversed().map((parser) => [
     parser.number, new Date(parser.time).toLocaleString(), parser.origin,
-    parser.number === progress.current ? "answers now" : !parser.promoted ? "was not better" : parser.number > progress.current ? "was rolled back" : "answered before",
+    parser.number === progress.current ? "answers now" : !parser.promoted ? "was not better" : parser.rolled_back ? "was rolled back" : "answered before",
     parser.compared === 0 ? "not compared" : `${share(parser.right_before, parser.compared)} → ${share(parser.right_after, parser.compared)} of ${parser.compared}`,
   ]);
   return table("Parsers, the newest first", ["number", "finished", "how", "state", "accuracy on confirmed questions"], rows);

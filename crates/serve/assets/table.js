@@ -43,21 +43,26 @@ function columnClass(rows, index) {
   return values.length > 0 && values.every(isNumber) ? "number" : null;
 }
 
-/** Returns a field as spreadsheets read it. One that they would take for a formula is marked as text. */
+/** Returns a cell as a text that spreadsheets read as it is. One that they would take for a formula is marked as text. */
+function field(value) {
+  const isFormula = typeof value === "string" && /^(\s*[=+\-@]|[\t\r])/.test(value);
+  return `${isFormula ? "'" : ""}${value ?? ""}`;
+}
+
 function csvField(value) {
-  if (value === null) return "";
-  let text = String(value);
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  const text = field(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** Returns rows as CSV. Excel reads other letters than those of ASCII only after a byte order mark, so a text has one if it needs it. */
 export function toCsv(columns, rows) {
-  return [columns, ...rows].map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+  const text = [columns, ...rows].map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+  return /[^\0-\x7f]/.test(text) ? `\ufeff${text}` : text;
 }
 
-function toTabs(columns, rows) {
-  const field = (value) => (value === null ? "" : String(value).replace(/[\t\n\r]/g, " "));
-  return [columns, ...rows].map((row) => row.map(field).join("\t")).join("\n");
+export function toTabs(columns, rows) {
+  const tabField = (value) => field(value).replace(/[\t\n\r]/g, " ");
+  return [columns, ...rows].map((row) => row.map(tabField).join("\t")).join("\n");
 }
 
 /** Returns names that differ: several columns may have the same one, and an object has only one property of a name. */

@@ -7,7 +7,7 @@ use crate::answer::{
 use crate::listeners::Place;
 use crate::log_views::{
     DayView, LabelView, LogQuery, LogView, ParserView, ProgressView, ShownView, ask_again, most_helpful,
-    read_labels, read_log, read_progress,
+    outdated, read_labels, read_log, read_progress,
 };
 use crate::problem::Problem;
 use crate::schema::{ColumnView, SchemaView, TableView};
@@ -174,11 +174,15 @@ async fn reading_log<T: Send + 'static>(
     blocking(app, run, work).await
 }
 
+/// Returns whether the body of a request has a media type, whatever its parameters are.
+pub(crate) fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type)
+}
+
 /// Reads the JSON body of a request.
 fn json<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
+    if !is_of_type(headers, "application/json") {
         let detail = "send JSON, with the header `Content-Type: application/json`";
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Problem::new(status, "not-json", "The request is not JSON", detail));
@@ -289,15 +293,20 @@ async fn log(State(app): State<Arc<App>>, uri: Uri) -> Response {
 }
 
 /// Returns the questions whose labels would help most: those whose candidates disagree most, and about which nobody said anything. Of these, the
-/// current parser answers those again that an earlier one answered, and they are logged as questions that were asked.
+/// current parser answers those again that an earlier one answered. The log has these answers too, and counts them if somebody judges them.
 #[utoipa::path(get, path = "/v1/labels", params(RunQuery), responses((status = 200, body = Vec<LabelView>)))]
 async fn labels(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let labels = async {
         let RunQuery { run } = query(&uri)?;
         let mut entries = reading_log(&app, run.clone(), most_helpful).await?;
         let served = app.run(run.as_deref())?;
-        if ask_again(served, &entries).await {
+        if !outdated(served, &entries).is_empty() {
+            // Of several browsers, the first asks, and the others find the answers.
+            let _turn = served.turn_to_ask_again().await;
             entries = reading_log(&app, run.clone(), most_helpful).await?;
+            if ask_again(served, &entries).await {
+                entries = reading_log(&app, run.clone(), most_helpful).await?;
+            }
         }
         read_labels(served, entries).await
     };

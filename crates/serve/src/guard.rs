@@ -124,7 +124,7 @@ async fn checked(app: &App, request: Request) -> Result<Request, Response> {
     }
     if !is_authorized {
         return Err(match is_page && *method == Method::GET {
-            true => Redirect::to("/login").into_response(),
+            true => Redirect::to(&page::login_from(request.uri())).into_response(),
             false => refuse(Problem::unauthorized()),
         });
     }

@@ -1,8 +1,10 @@
 //! Names of tables and columns as people would say them.
 
+use crate::token::composed;
+
 /// Splits an identifier into words in lower case: at punctuation, between letters and digits, and where `camelCase` does.
 pub fn split_identifier(name: &str) -> Vec<String> {
-    let characters: Vec<char> = name.chars().collect();
+    let characters: Vec<char> = composed(name).map(|(_, _, c)| c).collect();
     let mut words: Vec<String> = Vec::new();
     let mut is_open = false;
     for (index, &here) in characters.iter().enumerate() {
@@ -42,6 +44,7 @@ mod tests {
             ("STATE", "state"),
             ("first name", "first name"),
             ("_id_", "id"),
+            ("Gro\u{308}ße_cm", "größe cm"),
             ("", ""),
         ] {
             assert_eq!(split_identifier(name).join(" "), words);

@@ -12,10 +12,12 @@
 //! assert_eq!(edit_distance("texsa", "texas"), 1);
 //! ```
 
+mod display;
 mod identifier;
 mod stem;
 mod token;
 
+pub use display::{character_code, is_deceptive};
 pub use identifier::split_identifier;
 pub use stem::{is_common_stem, is_common_word, is_function_word, snowball_stem, stem};
 pub use token::{Token, tokenize, tokens};

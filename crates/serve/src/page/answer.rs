@@ -1,5 +1,6 @@
 //! An answer in a page, for browsers without scripts.
 
+use super::text::visible;
 use crate::answer::{AnswerView, AskResponse, DeclinedView};
 use crate::problem::Problem;
 use maud::{Markup, html};
@@ -67,11 +68,11 @@ fn one_of_several(answer: &AnswerView) -> Markup {
 }
 
 fn explanation(text: Option<&str>) -> Markup {
-    html! { @if let Some(text) = text { p.explanation { (text) "." } } }
+    html! { @if let Some(text) = text { p.explanation { (visible(text)) "." } } }
 }
 
 fn query(sql: Option<&str>) -> Markup {
-    html! { @if let Some(sql) = sql { details.query { summary { "Query" } pre { code { (sql) } } } } }
+    html! { @if let Some(sql) = sql { details.query { summary { "Query" } pre { code { (visible(sql)) } } } } }
 }
 
 /// Returns a share as the script `dom.js` writes it.
@@ -136,6 +137,16 @@ mod tests {
         ] {
             assert_eq!(percent(share), text);
         }
+    }
+
+    /// Issue 19: a character of a cell reversed the query that was shown.
+    #[test]
+    fn characters_that_reverse_a_query_are_shown_by_their_codes() {
+        let shown = query(Some("SELECT 'a\u{202e}b' <\u{200b}")).into_string();
+        let expected = "SELECT 'a<span class=\"code-point\" data-code=\"\\u202e\">\u{202e}</span>b' &lt;\
+                        <span class=\"code-point\" data-code=\"\\u200b\">\u{200b}</span></code>";
+        assert!(shown.contains(expected), "{shown}");
+        assert!(explanation(Some("a\u{202e}b")).into_string().contains("data-code"));
     }
 
     #[test]

@@ -5,9 +5,10 @@
 
 mod answer;
 mod layout;
+mod text;
 
 use crate::access::COOKIE;
-use crate::api::{RunQuery, blocking, query};
+use crate::api::{RunQuery, blocking, is_of_type, query};
 use crate::problem::Problem;
 use crate::schema::SchemaView;
 use crate::server::App;
@@ -17,14 +18,16 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use layout::{Layout, html_response};
+use layout::{Layout, encoded, html_response};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// The paths of pages, which other sites may link to.
-const PAGES: [&str; 5] = ["/", "/history", "/label", "/progress", "/login"];
+const PAGES: [&str; 5] = ["/", "/history", "/label", "/progress", LOGIN];
+/// The path of the page that asks for the token.
+const LOGIN: &str = "/login";
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -32,7 +35,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/history", get(history_page))
         .route("/label", get(label_page))
         .route("/progress", get(progress_page))
-        .route("/login", get(login_page).post(login_form))
+        .route(LOGIN, get(login_page).post(login_form))
 }
 
 /// Returns whether a path is that of a page.
@@ -158,11 +161,11 @@ fn schema_markup(schema: &SchemaView) -> Markup {
         p.hint.scripts-only { "Click a name to insert it." }
         @for table in &schema.tables {
             section.table aria-label=(table.name) {
-                h3 { span.name data-insert=(table.name) { (table.name) } " " span.count { (table.columns.len()) } }
+                h3 { span.name data-insert=(table.name) data-sql=(table.sql) { (table.name) } " " span.count { (table.columns.len()) } }
                 ul {
                     @for column in &table.columns {
                         li {
-                            span.name data-insert=(column.name) { (column.name) }
+                            span.name data-insert=(column.name) data-sql=(column.sql) { (column.name) }
                             @if column.primary_key { " " span.key title="primary key" { "key" } }
                             @if let Some(to) = &column.references { " " span.reference { "→ " (to) } }
                             span.kind { (column.kind) }
@@ -170,7 +173,10 @@ fn schema_markup(schema: &SchemaView) -> Markup {
                                 span.examples {
                                     @for (index, example) in column.examples.iter().enumerate() {
                                         @if index > 0 { ", " }
-                                        span data-insert=(example) { (example) }
+                                        @match &example.sql {
+                                            Some(sql) => span data-insert=(example.text) data-sql=(sql) { (example.text) },
+                                            None => span { (example.text) },
+                                        }
                                     }
                                 }
                             }
@@ -226,13 +232,40 @@ async fn progress_page(State(app): State<Arc<App>>, uri: Uri) -> Response {
     script_page(&app, &uri, ("Progress", "/progress", "progress.js"), introduction).await
 }
 
-async fn login_page() -> Response {
-    html_response(login_markup(""))
+/// Where a browser goes after the login: to the page that it came from.
+#[derive(Default, Deserialize)]
+struct Destination {
+    #[serde(default)]
+    to: String,
 }
 
-fn login_markup(message: &str) -> Markup {
+impl Destination {
+    /// Returns the address; that of the first page unless it is one of a page of this server.
+    fn address(&self) -> &str {
+        let path = self.to.split(['?', '#']).next().unwrap_or_default();
+        let is_own = is_page(path) && path != LOGIN && self.to.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_own { &self.to } else { "/" }
+    }
+}
+
+/// Returns the address of the login, after which a browser comes back to the page of a request.
+pub(crate) fn login_from(uri: &Uri) -> String {
+    let from = uri.path_and_query().map_or("/", |from| from.as_str());
+    format!("{LOGIN}?to={}", encoded(from))
+}
+
+async fn login_page(State(app): State<Arc<App>>, headers: HeaderMap, uri: Uri) -> Response {
+    let destination: Destination = query(&uri).unwrap_or_default();
+    match app.access.is_authorized(&headers) {
+        true => Redirect::to(destination.address()).into_response(),
+        false => html_response(login_markup(&destination, "")),
+    }
+}
+
+fn login_markup(destination: &Destination, message: &str) -> Markup {
     let body = html! {
-        form.login method="post" action="/login" {
+        form.login method="post" action=(LOGIN) {
+            input type="hidden" name="to" value=(destination.address());
             h1 { "Access" }
             p { "This server asks for its access token." }
             @if !message.is_empty() { p.notice role="alert" { (message) } }
@@ -248,12 +281,14 @@ fn login_markup(message: &str) -> Markup {
 #[derive(Deserialize)]
 struct LoginForm {
     token: String,
+    #[serde(flatten)]
+    destination: Destination,
 }
 
 async fn login_form(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Response {
     let Some(token) = &app.access.token else { return Redirect::to("/").into_response() };
     match form::<LoginForm>(&headers, &body) {
-        Ok(sent) if token.is(sent.token.trim()) => {
+        Ok(LoginForm { token: sent, destination }) if token.is(sent.trim()) => {
             // Behind a proxy with HTTPS, the browser never sends it in the clear.
             let origin = headers.get(header::ORIGIN).map(|origin| origin.as_bytes());
             let secure =
@@ -261,16 +296,17 @@ async fn login_form(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes
             let session = token.session();
             let cookie =
                 format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
-            let mut response = Redirect::to("/").into_response();
+            let mut response = Redirect::to(destination.address()).into_response();
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
             response
         }
-        Ok(_) => {
+        Ok(LoginForm { destination, .. }) => {
             // Every guess takes a moment, and the rate of a client is limited.
             tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-            let mut response = html_response(login_markup("This is not the token of this server."));
+            let mut response =
+                html_response(login_markup(&destination, "This is not the token of this server."));
             *response.status_mut() = StatusCode::UNAUTHORIZED;
             response
         }
@@ -280,8 +316,7 @@ async fn login_form(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes
 
 /// Reads a form that a browser sent.
 fn form<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if !kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
+    if !is_of_type(headers, "application/x-www-form-urlencoded") {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Problem::new(
             status,
