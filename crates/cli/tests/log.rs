@@ -32,7 +32,10 @@ fn a_log_is_printed_exported_and_pruned() {
     let (text, error) = xpr_log(&run, &["--limit", "2"]);
     assert_eq!(error, "");
     assert!(!text.contains("one") && text.find("two") < text.find("three"), "{text}");
-    assert!(text.contains("said corrected: SELECT 2") && text.contains("3 questions, 1 of them"), "{text}");
+    assert!(
+        text.contains("said corrected: SELECT 2") && text.contains("3 questions, 1 with a confirmed answer"),
+        "{text}"
+    );
     assert!(!xpr_log(&run, &[]).0.contains('\u{1b}'), "control characters are not printed");
     let (lines, _) = xpr_log(&run, &["--tsv", "--since", "1970-01-02"]);
     assert_eq!(lines.lines().count(), 3, "{lines}");
@@ -43,7 +46,7 @@ fn a_log_is_printed_exported_and_pruned() {
     let (text, _) = xpr_log(&run, &["--prune", "--before", "1d"]);
     assert!(text.starts_with("Deleted 2 questions") && text.contains("kept 1 that"), "{text}");
     let (text, _) = xpr_log(&run, &["--prune", "--before", "1d", "--with-feedback"]);
-    assert!(text.starts_with("Deleted 1 questions"), "{text}");
+    assert!(text.starts_with("Deleted 1 question from"), "{text}");
     let (_, error) = xpr_log(&run, &["--since", "yesterday"]);
     assert!(error.contains("expected a day such as 2026-11-18"), "{error}");
     assert!(xpr_log(&run, &["--prune"]).1.contains("--before"));

@@ -113,6 +113,10 @@ fn a_client_asks_reads_the_schema_and_runs_queries_but_changes_nothing() {
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
         assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        // Issue 19: each question is a line of the log, and so a second call does more than the first.
+        assert_eq!(tool["annotations"]["idempotentHint"], tool["name"] != "ask", "{tool}");
+        let rows = &tool["inputSchema"]["properties"]["max_rows"];
+        assert!(rows.is_null() || rows["type"] == json!(["integer", "null"]), "{tool}");
     }
 
     let answer = client.call("ask", &json!({ "question": "how many albums are there" })).unwrap();
@@ -128,6 +132,12 @@ fn a_client_asks_reads_the_schema_and_runs_queries_but_changes_nothing() {
         client.call("run", &json!({ "sql": "SELECT title FROM album ORDER BY id", "max_rows": 2 })).unwrap();
     assert_eq!(rows["rows"], json!([["Pastel Blues"], ["Wild is the Wind"]]));
     assert_eq!((&rows["row_count"], &rows["truncated"]), (&3.into(), &true.into()));
+    // Issue 19: for JSON Schema, 2.0 is an integer.
+    let sql = "SELECT title FROM album";
+    assert_eq!(client.call("run", &json!({ "sql": sql, "max_rows": 2.0 })).unwrap()["truncated"], true);
+    for bad in [json!(1.5), json!(-1), json!("2")] {
+        assert!(client.call("run", &json!({ "sql": sql, "max_rows": bad })).is_err(), "{bad}");
+    }
     for (sql, expected) in [
         ("DELETE FROM album", "refused: "),
         ("ATTACH DATABASE 'other.db' AS other", "refused: "),

@@ -6,7 +6,8 @@ use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use rmcp::schemars::{self, JsonSchema};
 use rmcp::{Json, ServerHandler, tool, tool_handler, tool_router};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::sync::Arc;
 use xpr_log::Verdict;
 use xpr_serve::{FeedbackRequest, Problem, ServedRun};
@@ -23,13 +24,25 @@ pub struct AskParameters {
     /// A question about the data, in English.
     pub question: String,
     /// The largest number of rows to return; 50 if not given, and at most 1000.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     pub max_rows: Option<usize>,
 }
 
 impl AskParameters {
     pub(crate) fn most_rows(&self) -> usize {
         self.max_rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS)
+    }
+}
+
+/// Reads a number that may be written as `1000.0`: for JSON Schema, that is an integer too.
+fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let number = Option::<f64>::deserialize(deserializer)?;
+    match number {
+        Some(number) if number < 0.0 || number.fract() != 0.0 => {
+            Err(Error::custom(format!("expected a whole number of rows, and found {number}")))
+        }
+        // There are never more rows than a double can count.
+        number => Ok(number.map(|number| number as usize)),
     }
 }
 
@@ -40,7 +53,7 @@ pub struct RunParameters {
     /// A SELECT statement in the SQL of the database.
     pub sql: String,
     /// The largest number of rows to return; 50 if not given, and at most 1000.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     pub max_rows: Option<usize>,
 }
 
@@ -116,7 +129,8 @@ impl ParserTools {
         title = "Ask a question",
         read_only_hint = true,
         destructive_hint = false,
-        idempotent_hint = true,
+        // Each question is a line of the log.
+        idempotent_hint = false,
         open_world_hint = false
     ))]
     async fn ask(&self, Parameters(asked): Parameters<AskParameters>) -> Result<Json<Answer>, String> {
