@@ -35,6 +35,24 @@ const CITIES: &str = "
         ('St. Louis', 'Missouri', 2, '1764-02-14', 'Lakes'), ('Mississippi City', 'Mississippi', 1, NULL, '734');
 ";
 
+/// Issue 18: a name whose accent was a character of its own, as some keyboards and file names have it, was not found in the cells.
+#[test]
+fn accents_match_however_they_are_written() {
+    let test = TestDatabase::new(
+        "CREATE TABLE person (name TEXT);
+         INSERT INTO person VALUES ('Ren\u{e9}'), ('Bjo\u{308}rn');",
+    );
+    let (schema, index) = index(&test.open(), ValueLimits::default());
+    for (question, expected) in [
+        ("is rene\u{301} here", "Case Cell Ren\u{e9} 1..2 person.name"),
+        ("is Bj\u{f6}rn here", "Case Cell Bjo\u{308}rn 1..2 person.name"),
+    ] {
+        let found: Vec<String> =
+            index.candidates(question).iter().map(|candidate| line(&schema, candidate)).collect();
+        assert_eq!(found, [expected], "{question}");
+    }
+}
+
 /// Issue 18: a photo in one row hid all values of its table.
 #[test]
 fn a_cell_that_is_too_large_hides_no_other() {

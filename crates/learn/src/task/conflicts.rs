@@ -86,6 +86,9 @@ mod tests {
             ("first row", "bottom", None),
             ("another row", "min", None),
             ("another row", "min", None),
+            // Issue 18: the same question, with an accent as a character of its own.
+            ("age of ren\u{e9}", "old", Some(&one)),
+            ("age of rene\u{301}", "young", Some(&two)),
         ];
         let label = |(utterance, program, outcome): (&'static str, &str, _)| Label {
             utterance,
@@ -97,6 +100,7 @@ mod tests {
             ("how many rows", ["count", "sum"]),
             ("last row", ["max", "top"]),
             ("first row", ["min", "bottom"]),
+            ("age of ren\u{e9}", ["old", "young"]),
         ];
         let expected = expected.map(|(utterance, programs)| ConflictingLabels {
             utterance: utterance.to_owned(),
