@@ -276,7 +276,7 @@ fn a_project_without_labels_answers_at_once() {
     let written = succeed(&mut init(&["--out", "boats"]));
     let text = String::from_utf8_lossy(&written.stdout).into_owned();
     assert!(text.contains("Wrote boats/xpr.toml.\nWrote boats/run: a parser that has not learned"), "{text}");
-    assert!(text.contains("xpr ask boats/run \"how many boat are there\""), "{text}");
+    assert!(text.contains("xpr ask boats/run \"how many boats are there\""), "{text}");
     let answer = succeed(&mut databases.command(&["ask", "boats/run", "how many boats are there", "--json"]));
     let answer: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap();
     assert_eq!(answer["candidates"][0]["program"], "SELECT COUNT(*) FROM boat", "{answer}");
