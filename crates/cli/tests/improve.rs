@@ -359,7 +359,9 @@ fn a_watched_run_improves_when_enough_questions_are_confirmed() {
     wait_until("another parser", || served.parsers().parsers.len() > 1);
     child.kill().unwrap();
     child.wait().unwrap();
-    readers.map(|reader| reader.join().unwrap());
+    for reader in readers {
+        reader.join().unwrap();
+    }
     let parsers = served.parsers().parsers;
     assert_eq!((parsers[0].comparison.unwrap().questions, parsers[1].comparison), (2, None));
 }
