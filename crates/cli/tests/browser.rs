@@ -222,6 +222,11 @@ mod browser {
         assert_eq!(browser.run("return document.getElementById('question').value"), "visits of O'Köln");
         let shortened = "return [...document.querySelectorAll('#schema .examples span')].find((e) => e.textContent.endsWith('…')).matches('[data-insert]')";
         assert_eq!(browser.run(shortened), false);
+        // A finger finds them on a phone.
+        browser.make_narrow();
+        let targets = "return [...document.querySelectorAll('#schema [data-insert]')].map((e) => e.getBoundingClientRect()) \
+                       .filter(({ width, height }) => width < 24 || height < 24).length";
+        assert_eq!(browser.run(targets), 0);
 
         let sql = "SELECT \"last name\" FROM \"visit-log\" WHERE note = 'a\u{202e}b'";
         let id = &server.ask("visits with a note")["id"];

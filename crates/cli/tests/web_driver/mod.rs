@@ -91,6 +91,11 @@ impl Browser {
         self.send("url", &json!({ "url": address }));
     }
 
+    /// Gives the window the width of a phone.
+    pub(crate) fn make_narrow(&self) {
+        self.send("window/rect", &json!({ "width": 500, "height": 900 }));
+    }
+
     /// Goes to a new tab.
     pub(crate) fn new_tab(&self) {
         let tab = self.send("window/new", &json!({ "type": "tab" }));

@@ -23,6 +23,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+use text::visible;
 
 /// The paths of pages, which other sites may link to.
 const PAGES: [&str; 5] = ["/", "/history", "/label", "/progress", LOGIN];
@@ -161,21 +162,21 @@ fn schema_markup(schema: &SchemaView) -> Markup {
         p.hint.scripts-only { "Click a name to insert it." }
         @for table in &schema.tables {
             section.table aria-label=(table.name) {
-                h3 { span.name data-insert=(table.name) data-sql=(table.sql) { (table.name) } " " span.count { (table.columns.len()) } }
+                h3 { span.name data-insert=(table.name) data-sql=(table.sql) { (visible(&table.name)) } " " span.count { (table.columns.len()) } }
                 ul {
                     @for column in &table.columns {
                         li {
-                            span.name data-insert=(column.name) data-sql=(column.sql) { (column.name) }
+                            span.name data-insert=(column.name) data-sql=(column.sql) { (visible(&column.name)) }
                             @if column.primary_key { " " span.key title="primary key" { "key" } }
-                            @if let Some(to) = &column.references { " " span.reference { "→ " (to) } }
+                            @if let Some(to) = &column.references { " " span.reference { "→ " (visible(to)) } }
                             span.kind { (column.kind) }
                             @if !column.examples.is_empty() {
                                 span.examples {
                                     @for (index, example) in column.examples.iter().enumerate() {
-                                        @if index > 0 { ", " }
+                                        @if index > 0 { " " }
                                         @match &example.sql {
-                                            Some(sql) => span data-insert=(example.text) data-sql=(sql) { (example.text) },
-                                            None => span { (example.text) },
+                                            Some(sql) => span data-insert=(example.text) data-sql=(sql) { (visible(&example.text)) },
+                                            None => span { (visible(&example.text)) },
                                         }
                                     }
                                 }
@@ -186,7 +187,7 @@ fn schema_markup(schema: &SchemaView) -> Markup {
             }
         }
         @if !schema.names.is_empty() {
-            ul.names { @for name in &schema.names { li { span.name data-insert=(name) { (name) } } } }
+            ul.names { @for name in &schema.names { li { span.name data-insert=(name) { (visible(name)) } } } }
         }
     }
 }
