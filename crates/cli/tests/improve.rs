@@ -423,6 +423,12 @@ fn a_simulation_uses_its_own_parsers_only() {
     let second = served.folder.path().join("clicks/seed-0/answers-random-2");
     fs::remove_file(second.join("evaluation.json")).unwrap();
     assert_eq!(printed(&simulate(&clicks)), table);
+    // So is one that was killed before it had settings.
+    let asked = fs::read(second.join("asked.jsonl")).unwrap();
+    fs::remove_dir_all(&second).unwrap();
+    fs::create_dir(&second).unwrap();
+    fs::write(second.join("asked.jsonl"), asked).unwrap();
+    assert_eq!(printed(&simulate(&clicks)), table);
 
     for file in ["evaluation.json", "predictions.jsonl"] {
         let original = fs::read(second.join(file)).unwrap();
