@@ -4,8 +4,9 @@
 mod support;
 
 use rusqlite::Connection;
+use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use support::TestDatabase;
 use xpr_exec::database::{DatabaseError, QueryLimits};
@@ -92,6 +93,11 @@ fn names(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// Returns the path of a file beside a database.
+fn beside(database: &Path, ending: &str) -> PathBuf {
+    PathBuf::from(format!("{}{ending}", database.display()))
 }
 
 fn runner(database: &SqliteDatabase) -> SqliteRunner {
@@ -193,6 +199,33 @@ fn a_large_database_that_changes_is_an_error() {
     assert!(matches!(database.schema(), Err(DatabaseError::Changed { .. })));
 }
 
+/// Issue 18: a file that was overwritten by another one with the same counter of changes was taken for the same.
+#[test]
+fn a_large_database_that_is_overwritten_is_an_error() {
+    let [test, other] = [1, 2].map(|amount| {
+        TestDatabase::new(&format!(
+            "CREATE TABLE filler (bytes BLOB);
+             INSERT INTO filler VALUES (zeroblob(70000000));
+             CREATE TABLE account (amount INT);
+             INSERT INTO account VALUES ({amount});"
+        ))
+    });
+    let counter = |test: &TestDatabase| {
+        let mut header = [0; 28];
+        File::open(test.path()).unwrap().read_exact(&mut header).unwrap();
+        header[24..].to_vec()
+    };
+    assert_eq!(counter(&test), counter(&other));
+    let database = test.open();
+    assert_eq!(database.snapshot_kind(), SnapshotKind::InPlace);
+    let mut runner = runner(&database);
+    let sum = "SELECT sum(amount) FROM account";
+    assert_eq!(runner.execute(sum), Outcome::Value("(bag (1))".to_owned()));
+    std::fs::copy(other.path(), test.path()).unwrap();
+    assert!(!runner.execute(sum).executes());
+    assert!(matches!(database.check_unchanged(), Err(DatabaseError::Changed { .. })));
+}
+
 #[test]
 fn a_large_database_with_a_log_is_copied() {
     let test = TestDatabase::with(|connection| {
@@ -268,22 +301,179 @@ fn any_log_beside_a_database_is_read_or_refused_without_a_trace() {
     }
 }
 
+/// Issue 18: a stray log turned off locks and the look at the journal, so that sums of unfinished changes were answered.
+#[test]
+fn an_unfinished_change_is_not_read_whatever_log_is_beside_the_database() {
+    let begin = |database: &TestDatabase, journal_mode: &str| {
+        let connection = Connection::open(database.path()).unwrap();
+        connection.pragma_update(None, "journal_mode", journal_mode).unwrap();
+        // Changed pages do not fit in memory, and are written before the change is committed.
+        connection
+            .execute_batch("PRAGMA cache_size = 10; BEGIN; UPDATE account SET amount = amount * 7")
+            .unwrap();
+        connection
+    };
+    std::thread::scope(|scope| {
+        for log in [vec![], vec![7; 5000]] {
+            for journal_mode in ["delete", "memory"] {
+                let log = log.clone();
+                scope.spawn(move || {
+                    let database = accounts("delete");
+                    std::fs::write(beside(&database.path(), "-wal"), log).unwrap();
+                    let _writer = begin(&database, journal_mode);
+                    let error = SqliteDatabase::open(database.path()).err().unwrap();
+                    assert!(matches!(error, DatabaseError::Busy { .. }), "{error}");
+                });
+            }
+            scope.spawn(move || {
+                let (database, killed) = (accounts("delete"), TestDatabase::new(""));
+                let _writer = begin(&database, "delete");
+                let [mut file, journal] =
+                    ["", "-journal"].map(|ending| std::fs::read(beside(&database.path(), ending)).unwrap());
+                std::fs::write(beside(&killed.path(), "-journal"), journal).unwrap();
+                // It may have been killed while it began to use a log, too.
+                for (log_mode, log) in [(1, Some(log)), (2, None)] {
+                    file[18..20].fill(log_mode);
+                    std::fs::write(killed.path(), &file).unwrap();
+                    let path = beside(&killed.path(), "-wal");
+                    match log {
+                        Some(log) => std::fs::write(path, log).unwrap(),
+                        None => std::fs::remove_file(path).unwrap(),
+                    }
+                    let before = killed.fingerprint();
+                    let error = SqliteDatabase::open(killed.path()).err().unwrap();
+                    assert!(matches!(error, DatabaseError::Unfinished { .. }), "{error}");
+                    assert_eq!(killed.fingerprint(), before);
+                }
+            });
+        }
+    });
+}
+
+/// Issue 18: the log of a database that was named by a link was looked for beside the link.
+#[cfg(unix)]
+#[test]
+fn the_log_of_a_linked_database_is_beside_the_file_that_the_link_points_to() {
+    let database = accounts("wal");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link.db");
+    std::os::unix::fs::symlink(database.path(), &link).unwrap();
+    let writer = Connection::open(database.path()).unwrap();
+    writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    writer.execute_batch("CREATE TABLE new (a); DELETE FROM account WHERE id > 10").unwrap();
+    let database = SqliteDatabase::open(&link).unwrap();
+    assert_eq!(database.schema().unwrap().tables.len(), 2);
+    let count = runner(&database).execute("SELECT count(*) FROM account");
+    assert_eq!(count, Outcome::Value("(bag (10))".to_owned()));
+}
+
+/// Issue 18: files with holes, and logs that speak of pages which are not there, filled the disk with zeros.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[test]
+fn what_is_not_stored_is_not_copied() {
+    let lengthen = |path: &Path, length: u64| {
+        File::options().write(true).open(path).unwrap().set_len(length).unwrap();
+    };
+    let is_hollow = |database: &TestDatabase| match SqliteDatabase::open(database.path()) {
+        Err(DatabaseError::Corrupt { message, .. }) => message.contains("little of that is there"),
+        _ => false,
+    };
+    let hole = accounts("wal");
+    lengthen(&hole.path(), 1 << 40);
+    assert!(is_hollow(&hole));
+
+    let from = accounts("wal");
+    let writer = Connection::open(from.path()).unwrap();
+    writer.execute_batch("UPDATE account SET amount = amount + 1").unwrap();
+    let [file, mut log] = ["", "-wal"].map(|ending| std::fs::read(beside(&from.path(), ending)).unwrap());
+    let bomb = TestDatabase::new("");
+    let pages = 500_000_u32.to_be_bytes();
+    let mut header = file[..100].to_vec();
+    header[28..32].copy_from_slice(&pages);
+    // The number of pages is that of this change.
+    header.copy_within(24..28, 92);
+    std::fs::write(bomb.path(), [&header, &file[100..]].concat()).unwrap();
+    // Too large for a copy in memory.
+    lengthen(&bomb.path(), 65 << 20);
+    let frame = 24 + 4096;
+    let last = log.len() - frame;
+    log[last + 4..last + 8].copy_from_slice(&pages);
+    seal(&mut log, frame);
+    std::fs::write(beside(&bomb.path(), "-wal"), &log).unwrap();
+    assert!(is_hollow(&bomb));
+
+    // A log that ends in a hole has only what is before that.
+    let sparse = TestDatabase::new("");
+    std::fs::write(sparse.path(), &file).unwrap();
+    log[16..24].fill(0);
+    std::fs::write(beside(&sparse.path(), "-wal"), &log[..32]).unwrap();
+    lengthen(&beside(&sparse.path(), "-wal"), 1 << 40);
+    let count = runner(&sparse.open()).execute("SELECT count(*) FROM account");
+    assert_eq!(count, Outcome::Value(format!("(bag ({ACCOUNTS}))")));
+}
+
+/// Computes the checksums of a log anew.
+fn seal(log: &mut [u8], frame: usize) {
+    let add = |sums: &mut [u32; 2], bytes: &[u8]| {
+        for pair in bytes.chunks(8) {
+            let word = |at: usize| u32::from_be_bytes(pair[at..at + 4].try_into().unwrap());
+            sums[0] = sums[0].wrapping_add(word(0)).wrapping_add(sums[1]);
+            sums[1] = sums[1].wrapping_add(word(4)).wrapping_add(sums[0]);
+        }
+    };
+    let write = |at: &mut [u8], sums: [u32; 2]| {
+        at[..4].copy_from_slice(&sums[0].to_be_bytes());
+        at[4..8].copy_from_slice(&sums[1].to_be_bytes());
+    };
+    let mut sums = [0; 2];
+    // The sums are of words in this order of bytes.
+    log[3] = 0x83;
+    add(&mut sums, &log[..24]);
+    write(&mut log[24..32], sums);
+    for frame in log[32..].chunks_mut(frame) {
+        add(&mut sums, &frame[..8]);
+        add(&mut sums, &frame[24..]);
+        write(&mut frame[16..24], sums);
+    }
+}
+
+/// Issue 18: a log that may not be read was said to need space for a copy.
+#[cfg(unix)]
+#[test]
+fn what_is_beside_a_database_and_may_not_be_read_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    for ending in ["-wal", "-journal"] {
+        let database = accounts("wal");
+        let beside = beside(&database.path(), ending);
+        std::fs::write(&beside, [7; 100]).unwrap();
+        std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o000)).unwrap();
+        if File::open(&beside).is_ok() {
+            // Root may read everything.
+            return;
+        }
+        let error = SqliteDatabase::open(database.path()).err().unwrap();
+        assert!(matches!(&error, DatabaseError::Permission { path } if *path == beside), "{error}");
+    }
+}
+
 /// Issue 18: SQLite waited for a journal that is a pipe, and the file was said to be damaged after ten seconds.
 #[cfg(unix)]
 #[test]
 fn what_is_beside_a_database_and_no_file_is_refused_at_once() {
     for mode in ["delete", "wal"] {
         let database = accounts(mode);
+        let link = database.folder().join("link");
+        std::os::unix::fs::symlink(database.path(), &link).unwrap();
         for ending in ["-journal", "-wal", "-shm"] {
-            let beside = database.path().with_file_name(format!(
-                "{}{ending}",
-                database.path().file_name().unwrap().to_str().unwrap()
-            ));
+            let beside = beside(&database.path(), ending);
             let _ = std::fs::remove_file(&beside);
             for make in ["mkfifo", "mkdir"] {
                 assert!(Command::new(make).arg(&beside).status().unwrap().success());
-                let error = SqliteDatabase::open(database.path()).err().unwrap();
-                assert!(matches!(&error, DatabaseError::NotASidecar { path } if *path == beside), "{error}");
+                for name in [&database.path(), &link] {
+                    let error = SqliteDatabase::open(name).err().unwrap();
+                    let DatabaseError::NotASidecar { path } = error else { panic!("{error}") };
+                    assert_eq!(path.canonicalize().unwrap(), beside.canonicalize().unwrap());
+                }
                 assert!(Command::new("rm").arg("-r").arg(&beside).status().unwrap().success());
             }
         }

@@ -12,7 +12,11 @@
 //! | a log | from a private copy of both files, because SQLite would create an index for the log |
 //! | a log that changes, and its index `-shm` | with SQLite's locks in the index, which is not written to |
 //!
-//! What is read without locks counts only if the files did not change meanwhile. Otherwise it is read again.
+//! A log without content counts as none, as for SQLite, and what is beside a file is beside the one that a link points to.
+//!
+//! What is read without locks counts only if the files did not change meanwhile. Otherwise it is read again. If there is a
+//! journal, or a log that the header does not speak of, another program may be changing the file itself, or was killed
+//! while it did. SQLite is asked about that first.
 //!
 //! A larger database that uses a log is copied into a temporary file. Any other larger database is read in place, because
 //! a copy would take longer than many commands. SQLite's locks make each of its queries consistent, and the counter of
@@ -50,6 +54,9 @@ const LARGEST_IN_MEMORY: u64 = 64 << 20;
 /// How often to try again while other programs change the files, and how long to wait before that.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
+/// How many times larger a copy may be than what its files store. A file system stores large blocks: a log that says
+/// something every 64 KiB takes a sixteenth of its length.
+const EXPANSION: u64 = 16;
 /// The age from which a file's time of change distinguishes it from a later change. Clocks of file systems tick every few
 /// milliseconds.
 const DISTINCT_AGE: Duration = Duration::from_millis(40);
@@ -95,7 +102,7 @@ pub(super) struct Watched {
     /// Stays open, because closing any handle of a file drops the locks that SQLite holds on it.
     file: Mutex<File>,
     /// What the file was when it was opened.
-    identity: (u64, u64),
+    state: FileState,
     change_counter: [u8; 4],
     changed: AtomicBool,
 }
@@ -176,7 +183,8 @@ impl Watched {
             file.seek(SeekFrom::Start(CHANGE_COUNTER.start as u64))?;
             let mut counter = [0; 4];
             file.read_exact(&mut counter)?;
-            Ok(counter == self.change_counter && identity(&fs::metadata(&self.path)?) == self.identity)
+            // A file that is overwritten by another one can have the same counter.
+            Ok(counter == self.change_counter && FileState::of(&fs::metadata(&self.path)?) == self.state)
         };
         // Once changed, it stays so, also if somebody restores the file.
         if !self.changed.load(Relaxed) && !is_same().unwrap_or(false) {
@@ -205,31 +213,40 @@ fn take_once(path: &Path, attempt: u32) -> Result<Snapshot, Failure> {
     let (file, header) = open_file(path)?;
     check_sidecars(path)?;
     let before = Files::look(path)?;
-    let uses_log = header[*MODES.end()] == WRITE_AHEAD || before.log.is_some();
+    let is_of_log_mode = header[*MODES.end()] == WRITE_AHEAD;
+    let uses_log = is_of_log_mode || before.log.is_some();
     let size = before.database.len + before.log.as_ref().map_or(0, |log| log.len);
     if !uses_log && size > LARGEST_IN_MEMORY {
+        before.settle();
         return Ok(Snapshot::InPlace(Watched {
             path: path.to_owned(),
             file: Mutex::new(file),
-            identity: before.database.identity,
+            state: before.database,
             change_counter: change_counter(&header),
             changed: AtomicBool::new(false),
         }));
     }
     let has_index = before.log.is_some() && before.index.is_some();
     let locks = !uses_log || (has_index && attempt > 0);
-    let copied = if locks {
-        copy(path, &uri(path, "readonly_shm=1"), size)
+    let stored = stored_bytes(&file) + File::open(sidecar(path, LOG)).map_or(0, |log| stored_bytes(&log));
+    let most = LARGEST_IN_MEMORY.saturating_add(stored.saturating_mul(EXPANSION));
+    let copied = if before.database.len > most {
+        Err(CopyError::Hollow(before.database.len))
+    } else if locks {
+        copy(path, &uri(path, "readonly_shm=1"), size, most)
     } else {
-        if !before.is_settled() {
-            sleep(DISTINCT_AGE);
-        }
-        let copied = match &before.log {
-            Some(log) if log.len > 0 => private_copy(path)
-                .map_err(CopyError::File)
-                .and_then(|folder| copy(path, &plain_uri(&folder.copy()), size)),
-            _ => copy(path, &uri(path, "immutable=1"), size),
+        before.settle();
+        let checked = match is_of_log_mode && before.journal.is_none() {
+            true => Ok(()),
+            false => check_finished(path),
         };
+        let copied = checked.and_then(|()| match before.log {
+            Some(_) => {
+                let folder = private_copy(path).map_err(CopyError::File)?;
+                copy(path, &plain_uri(&folder.copy()), size, most)
+            }
+            None => copy(path, &uri(path, "immutable=1"), size, most),
+        });
         if Files::look(path)? != before {
             return Err(Failure::Passing(DatabaseError::Busy { path: path.to_owned() }));
         }
@@ -256,6 +273,24 @@ fn is_about_log(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code().is_some_and(|code| matches!(code, CannotOpen | DatabaseBusy | ReadOnly))
 }
 
+/// Returns an error if a change of the file itself is unfinished: another program holds a lock, or was killed and left a journal.
+fn check_finished(path: &Path) -> Result<(), CopyError> {
+    let read = || -> rusqlite::Result<()> {
+        let connection = open(&uri(path, "readonly_shm=1"))?;
+        connection.busy_timeout(LOCK_TIMEOUT)?;
+        // Begins to read, and does not read the schema.
+        connection.pragma_query_value(None, "schema_version", |_| Ok(()))
+    };
+    let is_unfinished = |error: &ffi::Error| {
+        error.code == ErrorCode::DatabaseBusy || error.extended_code == ffi::SQLITE_READONLY_ROLLBACK
+    };
+    match read() {
+        Err(error) if error.sqlite_error().is_some_and(is_unfinished) => Err(error.into()),
+        // Other errors are about the log, which SQLite looks at later, or come again when the copy is made.
+        _ => Ok(()),
+    }
+}
+
 /// The reason why a database cannot be copied.
 enum CopyError {
     Engine(rusqlite::Error),
@@ -263,6 +298,8 @@ enum CopyError {
     File(io::Error),
     /// Reading the schema takes too long.
     Endless,
+    /// The copy would have this many bytes, and little of that is stored.
+    Hollow(u64),
 }
 
 impl From<rusqlite::Error> for CopyError {
@@ -276,6 +313,10 @@ impl CopyError {
         match self {
             CopyError::Engine(error) => explain(path, &error),
             CopyError::Endless => DatabaseError::Endless { path: path.to_owned(), limit: OPENING.time },
+            CopyError::Hollow(bytes) => DatabaseError::Corrupt {
+                path: path.to_owned(),
+                message: format!("its length is said to be {} MB, and little of that is there", bytes >> 20),
+            },
             CopyError::File(source) => {
                 DatabaseError::NoCopy { path: path.to_owned(), folder: std::env::temp_dir(), source }
             }
@@ -283,8 +324,9 @@ impl CopyError {
     }
 }
 
-/// Copies a database, which SQLite opens with an address, in one transaction. `path` is where users see it.
-fn copy(path: &Path, address: &str, size: u64) -> Result<Snapshot, CopyError> {
+/// Copies a database, which SQLite opens with an address, in one transaction. `path` is where users see it. The copy of one
+/// whose files have `size` bytes has at most `most`.
+fn copy(path: &Path, address: &str, size: u64, most: u64) -> Result<Snapshot, CopyError> {
     let mut connection = open(address)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
     let meter = Meter::of(&connection, path);
@@ -304,6 +346,12 @@ fn copy(path: &Path, address: &str, size: u64) -> Result<Snapshot, CopyError> {
             modes.fill(ROLLBACK);
         }
         return Ok(Snapshot::Memory(content));
+    }
+    // A log can speak of more pages than there are.
+    let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let bytes = number("page_count")?.saturating_mul(number("page_size")?).unsigned_abs();
+    if bytes > most {
+        return Err(CopyError::Hollow(bytes));
     }
     let folder = PrivateFolder::new().map_err(CopyError::File)?;
     let mut target = Connection::open(folder.copy())?;
@@ -327,7 +375,8 @@ fn private_copy(path: &Path) -> io::Result<PrivateFolder> {
 }
 
 /// Returns how many bytes of a write-ahead log SQLite may read. When a log begins anew, SQLite overwrites it from its start and does not
-/// make it shorter. The frames of the earlier log, which may be gigabytes, have another salt than the header.
+/// make it shorter. The frames of the earlier log, which may be gigabytes, have another salt than the header. A frame of
+/// page 0 ends a log too, whatever its salt.
 fn used_length(log: &mut File) -> io::Result<u64> {
     const HEADER: usize = 32;
     const FRAME_HEADER: u64 = 24;
@@ -352,7 +401,7 @@ fn used_length(log: &mut File) -> io::Result<u64> {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(used),
             read => read?,
         }
-        if frame_start[8..] != *salt {
+        if frame_start[8..] != *salt || frame_start[..4] == [0; 4] {
             return Ok(used);
         }
         used += FRAME_HEADER + u64::from(page);
@@ -366,21 +415,54 @@ const INDEX: &str = "-shm";
 /// The ending of the name of a journal.
 const JOURNAL: &str = "-journal";
 
-/// Checks that the files beside a database, as far as they exist, are regular ones. SQLite would wait for a pipe.
+/// Checks that the files beside a database, as far as they exist, are regular ones, because SQLite would wait for a pipe, and
+/// may be read.
 fn check_sidecars(path: &Path) -> Result<(), DatabaseError> {
-    let beside = [LOG, INDEX, JOURNAL].map(|ending| sidecar(path, ending));
-    match beside.into_iter().find(|path| fs::metadata(path).is_ok_and(|found| !found.is_file())) {
-        Some(path) => Err(DatabaseError::NotASidecar { path }),
-        None => Ok(()),
+    for ending in [LOG, INDEX, JOURNAL] {
+        let path = sidecar(path, ending);
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(DatabaseError::NotASidecar { path });
+        }
+        // An index is not opened: to close it would drop the locks that SQLite holds on it. A log can be read without.
+        let is_refused = |error: io::Error| error.kind() == ErrorKind::PermissionDenied;
+        if ending != INDEX && File::open(&path).is_err_and(is_refused) {
+            return Err(DatabaseError::Permission { path });
+        }
     }
+    Ok(())
+}
+
+/// Returns how many bytes of a file are stored. The holes of a sparse file take no space until they are copied.
+fn stored_bytes(file: &File) -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{SeekFrom, seek};
+        let (mut position, mut stored) = (0, 0);
+        loop {
+            match seek(file, SeekFrom::Data(position)) {
+                Ok(start) => {
+                    let Ok(end) = seek(file, SeekFrom::Hole(start)) else { break };
+                    stored += end.saturating_sub(start);
+                    position = end;
+                }
+                // There is only a hole behind.
+                Err(rustix::io::Errno::NXIO) => return stored,
+                // The file system does not say where holes are.
+                Err(_) => break,
+            }
+        }
+    }
+    file.metadata().map_or(0, |metadata| metadata.len())
 }
 
 /// What can be seen of a database from outside. Two looks are equal if nobody wrote in between.
 #[derive(PartialEq, Eq)]
 struct Files {
     database: FileState,
+    // Those beside it have no state if they have no content.
     log: Option<FileState>,
     index: Option<FileState>,
+    journal: Option<FileState>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -390,26 +472,38 @@ struct FileState {
     modified: Option<SystemTime>,
 }
 
+impl FileState {
+    fn of(metadata: &Metadata) -> FileState {
+        FileState { identity: identity(metadata), len: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
 impl Files {
     fn look(path: &Path) -> Result<Files, DatabaseError> {
-        let state = |metadata: Metadata| FileState {
-            identity: identity(&metadata),
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
+        let beside = |ending: &str| {
+            let state = FileState::of(&fs::metadata(sidecar(path, ending)).ok()?);
+            (state.len > 0).then_some(state)
         };
-        let beside = |ending: &str| fs::metadata(sidecar(path, ending)).ok().map(state);
         let database =
             fs::metadata(path).map_err(|source| DatabaseError::Io { path: path.to_owned(), source })?;
-        Ok(Files { database: state(database), log: beside(LOG), index: beside(INDEX) })
+        Ok(Files {
+            database: FileState::of(&database),
+            log: beside(LOG),
+            index: beside(INDEX),
+            journal: beside(JOURNAL),
+        })
     }
 
-    /// Returns whether the times of change are so long ago that a later change has another time.
-    fn is_settled(&self) -> bool {
-        let files = [Some(&self.database), self.log.as_ref()];
-        files.into_iter().flatten().all(|file| {
+    /// Waits until the times of change are so long ago that a later change has another time.
+    fn settle(&self) {
+        let files = [Some(&self.database), self.log.as_ref(), self.journal.as_ref()];
+        let is_settled = files.into_iter().flatten().all(|file| {
             let age = file.modified.and_then(|modified| modified.elapsed().ok());
             age.is_none_or(|age| age > DISTINCT_AGE)
-        })
+        });
+        if !is_settled {
+            sleep(DISTINCT_AGE);
+        }
     }
 }
 
@@ -426,9 +520,11 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
     );
 }
 
-/// Returns the path of a file beside the database, whose name is the database's with an ending.
+/// Returns the path of a file beside the database, whose name is the database's with an ending. Of a database that is named by
+/// a link, SQLite looks for it beside the file that the link points to.
 fn sidecar(path: &Path, ending: &str) -> PathBuf {
-    let mut sidecar: OsString = path.into();
+    let target = if path.is_symlink() { fs::canonicalize(path).ok() } else { None };
+    let mut sidecar: OsString = target.unwrap_or_else(|| path.to_owned()).into();
     sidecar.push(ending);
     sidecar.into()
 }
@@ -564,5 +660,9 @@ mod tests {
         assert_eq!(used(&begun_anew, 1 << 36), length);
         assert!(used(&log[..log.len() - 1], length - 1) >= length - 1);
         assert_eq!([used(&[], 1 << 36), used(&[7; 100], 100), used(&log[..31], 31)], [0, 0, 0]);
+        // A log whose salt is 0 does not go on in what was never written.
+        let mut without_salt = log[..32].to_vec();
+        without_salt[16..24].fill(0);
+        assert_eq!(used(&without_salt, 1 << 40), 32);
     }
 }
