@@ -13,6 +13,8 @@ use tempfile::TempDir;
 const PREFIX: &str = "xpr-database-";
 /// The name of the file with the lock.
 const LOCK: &str = "lock";
+/// The name of that file before its process holds the lock.
+const NEW_LOCK: &str = "lock.new";
 /// The name of the copy.
 const COPY: &str = "database";
 
@@ -33,8 +35,11 @@ impl PrivateFolder {
 
     fn new_in(parent: &Path) -> io::Result<PrivateFolder> {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
-        let lock = File::create(folder.path().join(LOCK))?;
+        // The lock has its name only when it is held. Otherwise another process could take it before.
+        let unnamed = folder.path().join(NEW_LOCK);
+        let lock = File::create(&unnamed)?;
         lock.lock()?;
+        fs::rename(unnamed, folder.path().join(LOCK))?;
         let owner = owner(&fs::metadata(folder.path())?);
         for entry in fs::read_dir(parent)?.flatten() {
             let name = entry.file_name();
@@ -108,5 +113,22 @@ mod tests {
         assert!(used.copy().exists() && begun.exists() && other.exists());
         drop((used, second));
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 2);
+    }
+
+    /// Issue 18: a folder was deleted by another process before its lock was held.
+    #[test]
+    fn folders_that_are_made_at_the_same_time_do_not_delete_each_other() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let folder = PrivateFolder::new_in(parent.path()).unwrap();
+                        fs::write(folder.copy(), b"content").unwrap();
+                        assert!(folder.folder.path().join(LOCK).exists());
+                    }
+                });
+            }
+        });
     }
 }
