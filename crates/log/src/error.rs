@@ -66,6 +66,10 @@ fn advice(source: &rusqlite::Error) -> &'static str {
         Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly) => {
             "; the folder of a log must be writable, so copy the log to one that is, with the files beside it that have its name"
         }
+        Some(rusqlite::ErrorCode::OperationInterrupted) => {
+            "; reading took too long, because the log is damaged or made to keep its readers busy, or very large; move it away to begin a \
+             new one, or make it smaller with --prune"
+        }
         _ => "",
     }
 }

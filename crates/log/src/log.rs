@@ -8,9 +8,13 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use xpr_exec::sqlite::TimeLimit;
 
 /// How long an operation waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long SQLite may look for something in a log, which is enough for many gigabytes. A damaged log can be endless.
+const SEARCH_TIME: Duration = Duration::from_secs(120);
 
 /// Returns the file of the log of a run: `run.questions.sqlite` beside the folder `run`.
 pub fn log_path(run: &Path) -> PathBuf {
@@ -72,6 +76,8 @@ pub struct DaySummary {
 #[derive(Debug)]
 pub struct QuestionLog {
     connection: Connection,
+    /// Limits what reads many questions.
+    limit: TimeLimit,
     path: PathBuf,
     /// The path with the links of its folders resolved.
     real: PathBuf,
@@ -88,7 +94,9 @@ impl QuestionLog {
         create_private(path)?;
         let mut log = QuestionLog::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let failed = |source| LogError::Database { path: path.to_owned(), source };
+        let timed = log.limit.start();
         schema::check(&log.connection, path).or_else(|_| schema::prepare(&mut log.connection, path))?;
+        drop(timed);
         // Readers do not wait for the writer. `FULL` writes to the disk before a transaction is acknowledged.
         log.connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         log.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
@@ -105,7 +113,9 @@ impl QuestionLog {
         }
         // Reading a log that a killed process left needs its recovery, which writes.
         let mut log = QuestionLog::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let timed = log.limit.start();
         schema::check_existing(&mut log.connection, path)?;
+        drop(timed);
         Ok(log)
     }
 
@@ -119,12 +129,15 @@ impl QuestionLog {
         schema::check_header(&real)?;
         let connection = Connection::open_with_flags(&real, flags).map_err(failed)?;
         let file = FileId::of(&real);
+        let limit = TimeLimit::new(&connection, path, SEARCH_TIME);
+        let timed = limit.start();
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         schema::limit(&connection).map_err(failed)?;
         for (pragma, value) in [("trusted_schema", "OFF"), ("foreign_keys", "ON"), ("secure_delete", "ON")] {
             connection.pragma_update(None, pragma, value).map_err(failed)?;
         }
-        Ok(QuestionLog { connection, path: path.to_owned(), real, file })
+        drop(timed);
+        Ok(QuestionLog { connection, limit, path: path.to_owned(), real, file })
     }
 
     /// Returns whether the file was removed or replaced since it was opened. What is written then is lost.
@@ -232,10 +245,26 @@ impl QuestionLog {
         ];
         let mut rows = statement.query(arguments).map_err(failed)?;
         let mut feedback = self.feedback_statement()?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            each(self.parse(raw_entry(row).map_err(failed)?, &mut feedback)?)?;
+        let mut last = None;
+        loop {
+            let timed = self.limit.start();
+            let Some(row) = rows.next().map_err(failed)? else { return Ok(()) };
+            let entry = self.parse(raw_entry(row).map_err(failed)?, &mut feedback)?;
+            // What is done with the question may take any time.
+            drop(timed);
+            let is_next = match last {
+                Some(last) if selection.newest_first => entry.id < last,
+                Some(last) => entry.id > last,
+                None => true,
+            };
+            if !is_next {
+                // Parts of the file are parts of each other, and there is no end.
+                let message = "it comes more than once".to_owned();
+                return Err(LogError::Damaged { path: self.path.clone(), id: entry.id, message }.into());
+            }
+            last = Some(entry.id);
+            each(entry)?;
         }
-        Ok(())
     }
 
     /// Returns the selected questions.
@@ -266,6 +295,7 @@ impl QuestionLog {
              ORDER BY disagreement DESC, id DESC LIMIT ?1"
         );
         let failed = |source| self.failed(source);
+        let _timed = self.limit.start();
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
         let mut feedback = self.feedback_statement()?;
         let rows =
@@ -283,6 +313,7 @@ impl QuestionLog {
                    FROM question LEFT JOIN feedback ON feedback.id =
                         (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
                    WHERE {COUNTS}");
+        let _timed = self.limit.start();
         let counts = self.connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
         counts.map_err(|source| self.failed(source))
     }
@@ -308,6 +339,7 @@ impl QuestionLog {
                         (SELECT max(last.id) FROM feedback AS last WHERE last.question = question.id)
                    WHERE {COUNTS} GROUP BY 1 ORDER BY 1");
         let failed = |source| self.failed(source);
+        let _timed = self.limit.start();
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
         let day = |row: &Row<'_>| {
             let (day, questions, declined) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -323,10 +355,11 @@ impl QuestionLog {
     /// # Errors
     /// If the log cannot be written; nothing is deleted then.
     pub fn prune(&mut self, before: i64, with_feedback: bool) -> Result<Pruned, LogError> {
-        let QuestionLog { connection, path, .. } = self;
+        let QuestionLog { connection, path, limit, .. } = self;
         let failed = |source| LogError::Database { path: path.clone(), source };
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let timed = limit.start();
         let count = |sql: &str| transaction.query_row(sql, [before], |row| row.get::<_, i64>(0));
         let old = format!("SELECT count(*) FROM question WHERE time < ?1 AND {COUNTS}");
         let all = count(&old).map_err(failed)?;
@@ -334,6 +367,7 @@ impl QuestionLog {
             "DELETE FROM question WHERE time < ?1 AND (?2 OR id NOT IN (SELECT question FROM feedback))";
         transaction.execute(sql, params![before, with_feedback]).map_err(failed)?;
         let kept = count(&old).map_err(failed)?;
+        drop(timed);
         transaction.commit().map_err(failed)?;
         // Deleted text is also in the write-ahead log until its pages are moved to the file. A process that reads at this moment
         // delays that to a later write.
@@ -489,5 +523,60 @@ fn real_path(path: &Path) -> io::Result<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => Ok(fs::canonicalize(folder)?.join(name)),
         _ => Ok(path),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "these are tests")]
+mod tests {
+    use super::*;
+
+    /// Issue 18: a log whose pages were parts of each other was read without end.
+    #[test]
+    fn an_endless_log_is_read_to_its_first_repetition_or_for_a_limited_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        QuestionLog::open(&path).unwrap().append(&vec![NewQuestion::default(); 500]).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        let number = |sql: &str| {
+            usize::try_from(connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()).unwrap()
+        };
+        let root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'question'");
+        let size = number("PRAGMA page_size");
+        connection.close().unwrap();
+        let mut content = fs::read(&path).unwrap();
+        let start = (root - 1) * size;
+        let mut child: [u8; 4] = content[start + 8..start + 12].try_into().unwrap();
+        // Each of these pages has thirty times the one before it.
+        for _ in 0..12 {
+            let (cells, cell) = (30, 5);
+            let mut page = vec![0; size];
+            page[0] = 5;
+            page[3..5].copy_from_slice(&u16::to_be_bytes(cells));
+            page[8..12].copy_from_slice(&child);
+            for index in 0..cells {
+                let at = size - cell * usize::from(index + 1);
+                let pointer = 12 + 2 * usize::from(index);
+                page[pointer..pointer + 2].copy_from_slice(&u16::try_from(at).unwrap().to_be_bytes());
+                page[at..at + 4].copy_from_slice(&child);
+                page[at + 4] = u8::try_from(index + 1).unwrap();
+                page[5..7].copy_from_slice(&u16::try_from(at).unwrap().to_be_bytes());
+            }
+            content[start..start + size].copy_from_slice(&page);
+            content.extend_from_slice(&page);
+            child = u32::try_from(content.len() / size).unwrap().to_be_bytes();
+        }
+        content[28..32].copy_from_slice(&child);
+        fs::write(&path, content).unwrap();
+
+        let mut log = QuestionLog::open_existing(&path).unwrap();
+        let read = log.entries(&Selection::default());
+        assert!(matches!(read, Err(LogError::Damaged { .. })), "{read:?}");
+        log.limit = TimeLimit::new(&log.connection, &log.path, Duration::from_millis(50));
+        let is_interrupted = |error: LogError| error.to_string().contains("took too long");
+        assert!(log.counts().is_err_and(is_interrupted));
+        assert!(log.days().is_err_and(is_interrupted));
+        assert!(log.most_disputed(1).is_err_and(is_interrupted));
+        assert!(log.prune(i64::MAX, true).is_err_and(is_interrupted));
     }
 }

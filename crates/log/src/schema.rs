@@ -3,7 +3,7 @@
 use crate::LogError;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -77,17 +77,30 @@ pub(crate) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Lo
 }
 
 /// Checks by its first bytes that a file is a log, before SQLite opens it: SQLite would finish what another process began to write,
-/// whatever the file is. A new file is empty, or its first transaction was interrupted and is undone by its journal.
+/// whatever the file is. A new file is empty, or its first transaction was interrupted before the header was written and is undone by
+/// its journal. SQLite would wait for a pipe beside the file.
 pub(crate) fn check_header(path: &Path) -> Result<(), LogError> {
     let failed = |source| LogError::File { path: path.to_owned(), source };
-    if !std::fs::symlink_metadata(path).map_err(failed)?.is_file() {
-        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")));
+    let is_no_file = |path: &Path| LogError::File {
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"),
+    };
+    if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
+        return Err(is_no_file(path));
+    }
+    let [journal, log, index] = ["-journal", "-wal", "-shm"].map(|ending| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        PathBuf::from(beside)
+    });
+    for beside in [&journal, &log, &index] {
+        if fs::symlink_metadata(beside).is_ok_and(|found| !found.is_file()) {
+            return Err(is_no_file(beside));
+        }
     }
     let mut header = Vec::with_capacity(HEADER);
     File::open(path).and_then(|file| file.take(HEADER as u64).read_to_end(&mut header)).map_err(failed)?;
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-journal");
-    let is_new = header.is_empty() || PathBuf::from(journal).exists();
+    let is_new = header.is_empty() || (header.iter().all(|byte| *byte == 0) && journal.exists());
     let application =
         header.get(68..72).map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | i64::from(*byte)));
     let is_log = header.starts_with(b"SQLite format 3\0") && application == Some(APPLICATION);

@@ -268,6 +268,43 @@ fn a_database_that_is_no_log_is_not_touched() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5, "nothing appeared");
 }
 
+/// Issue 18: what a killed program had left beside a database that is no log was undone.
+#[test]
+fn an_unfinished_change_of_a_database_that_is_no_log_is_not_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let [database, copy] = ["database", "copy"].map(|name| folder.path().join(name));
+    let writer = rusqlite::Connection::open(&database).unwrap();
+    // Changed pages do not fit in memory, and are written before the change is committed.
+    let change = "CREATE TABLE t (a); INSERT INTO t VALUES (1); PRAGMA cache_size = 10; BEGIN; INSERT INTO t VALUES (zeroblob(1000000))";
+    writer.execute_batch(change).unwrap();
+    let journal = |path: &Path| format!("{}-journal", path.display());
+    std::fs::copy(&database, &copy).unwrap();
+    std::fs::copy(journal(&database), journal(&copy)).unwrap();
+    let files = || [copy.display().to_string(), journal(&copy)].map(|path| std::fs::read(path).unwrap());
+    let before = files();
+    for result in [QuestionLog::open(&copy), QuestionLog::open_existing(&copy)] {
+        assert!(matches!(result, Err(LogError::NotALog(_))), "{result:?}");
+    }
+    assert!(files() == before, "the files are as they were");
+}
+
+/// Issue 18: SQLite waited for a journal that is a pipe.
+#[cfg(unix)]
+#[test]
+fn what_is_beside_a_log_and_no_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    drop(QuestionLog::open(&path).unwrap());
+    for ending in ["-journal", "-wal", "-shm"] {
+        let beside = folder.path().join(format!("log{ending}"));
+        assert!(Command::new("mkfifo").arg(&beside).status().unwrap().success());
+        for result in [QuestionLog::open(&path), QuestionLog::open_existing(&path)] {
+            assert!(matches!(&result, Err(LogError::File { path, .. }) if *path == beside), "{result:?}");
+        }
+        std::fs::remove_file(&beside).unwrap();
+    }
+}
+
 #[test]
 fn a_declined_question_has_no_answer_to_confirm() {
     let folder = tempfile::tempdir().unwrap();

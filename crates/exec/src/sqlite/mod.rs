@@ -25,4 +25,4 @@ pub use database::SqliteDatabase;
 pub use memory::prepare_engine;
 pub use runner::{QueryCheck, QueryFacts, SqliteRunner};
 pub use snapshot::SnapshotKind;
-pub use watchdog::on_unresponsive;
+pub use watchdog::{TimeLimit, TimedUse, on_unresponsive};

@@ -8,8 +8,9 @@
 //! Nothing but the end of the process helps then. A library must not end the process that uses it, so it calls the
 //! function of [`on_unresponsive`].
 
-use super::guard::Meter;
+use super::guard::{Allowance, Meter, Metered};
 use rusqlite::{Connection, InterruptHandle};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
@@ -40,6 +41,35 @@ static UNRESPONSIVE: OnceLock<fn(&Path)> = OnceLock::new();
 /// If it is never called, nothing ends such a statement before SQLite returns.
 pub fn on_unresponsive(handler: fn(&Path)) {
     let _ = UNRESPONSIVE.set(handler);
+}
+
+/// A limit of the time that each use of a connection takes. A [`SqliteDatabase`](super::SqliteDatabase) has limits by itself.
+pub struct TimeLimit {
+    meter: Arc<Meter>,
+    time: Duration,
+}
+
+/// A use of a connection, which is interrupted if this lives longer than its [`TimeLimit`].
+#[must_use]
+pub struct TimedUse<'l>(#[expect(dead_code, reason = "it ends when this is dropped")] Metered<'l>);
+
+impl TimeLimit {
+    /// Limits the time of a connection, as long as the returned value exists. `database` is for [`on_unresponsive`].
+    pub fn new(connection: &Connection, database: &Path, time: Duration) -> TimeLimit {
+        TimeLimit { meter: Meter::of(connection, database), time }
+    }
+
+    /// Begins a use. The one that began before has no limit any more.
+    pub fn start(&self) -> TimedUse<'_> {
+        // Only the time is looked at.
+        TimedUse(self.meter.start(Allowance { steps: u64::MAX, time: self.time, memory: usize::MAX }))
+    }
+}
+
+impl fmt::Debug for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimeLimit").field("time", &self.time).finish_non_exhaustive()
+    }
 }
 
 /// Interrupts the statements of a connection that exceed the deadlines of a meter, as long as the meter exists.
