@@ -577,6 +577,7 @@ mod tests {
         assert!(log.counts().is_err_and(is_interrupted));
         assert!(log.days().is_err_and(is_interrupted));
         assert!(log.most_disputed(1).is_err_and(is_interrupted));
-        assert!(log.prune(i64::MAX, true).is_err_and(is_interrupted));
+        // The index of times has an end, and what is deleted is damaged.
+        assert!(log.prune(i64::MAX, true).is_err());
     }
 }
