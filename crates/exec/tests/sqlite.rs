@@ -185,6 +185,146 @@ fn schemas_have_tables_types_and_declared_keys() {
     assert_eq!(runner.execute("SELECT * FROM large").denotation(), Some("(bag (\"Bern\" 3))"));
 }
 
+/// Returns the notes about a database, and its tables as `table (column, column)`.
+fn notes_and_tables(database: &SqliteDatabase) -> (Vec<String>, Vec<String>) {
+    let read = database.read_schema(&mut |_| ControlFlow::Continue(())).unwrap();
+    let declared = database.declared_schema().unwrap();
+    assert_eq!((&declared.left_out, &declared.declared_types), (&read.left_out, &read.declared_types));
+    let tables = read.schema.tables.iter().map(|table| {
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        format!("{} ({})", table.name, columns.join(", "))
+    });
+    (read.left_out.iter().map(ToString::to_string).collect(), tables.collect())
+}
+
+/// Issue 18: a column or view that no query can read hid all values of its table without a word, and was offered to questions.
+#[test]
+fn what_no_query_can_read_is_left_out_with_a_note() {
+    let test = TestDatabase::with(|connection| {
+        let flags = rusqlite::functions::FunctionFlags::SQLITE_DETERMINISTIC;
+        connection.create_scalar_function("shout", 1, flags, |_| Ok("!")).unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE city (shouted TEXT AS (shout(name)), loud TEXT AS (shout(name)) STORED,
+                     id INTEGER PRIMARY KEY, name TEXT, \"\" INT);
+                 CREATE VIEW padded AS SELECT id, printf('%05d', id) AS code FROM city;
+                 CREATE VIEW listed AS SELECT value FROM json_each('[1]');
+                 CREATE VIEW over_padded AS SELECT id FROM padded;
+                 INSERT INTO city (id, name) VALUES (1, 'Rome');",
+            )
+            .unwrap();
+    });
+    let (notes, tables) = notes_and_tables(&test.open());
+    assert_eq!(tables, ["city (loud, id, name, )"]);
+    assert_eq!(
+        notes,
+        [
+            "the column shouted of city is left out: unknown function: shout()",
+            "the table padded is left out: refused: the function printf is not on the list of allowed ones",
+            "the table listed is left out: refused: reading json_each, which is not a table of the schema",
+            "the table over_padded is left out: refused: the function printf is not on the list of allowed ones",
+        ]
+    );
+    assert_eq!(test.open().schema().unwrap().tables[0].primary_key, [1]);
+}
+
+/// Issue 18: a table was unreadable if the declaration of a column calls a function that queries cannot call.
+#[test]
+fn columns_whose_declarations_call_other_functions_can_be_read() {
+    let test = TestDatabase::new(
+        "CREATE TABLE person (key TEXT DEFAULT (lower(hex(randomblob(16)))), made INT DEFAULT (unixepoch()), name TEXT,
+             slug TEXT AS (replace(name, ' ', '-')) STORED, hexagon INT);
+         CREATE VIEW everyone AS SELECT key, slug, hexagon FROM person;
+         INSERT INTO person (key, name) VALUES ('k', 'Anna Lee');",
+    );
+    let (notes, tables) = notes_and_tables(&test.open());
+    assert_eq!(notes, <[&str; 0]>::default());
+    assert_eq!(tables, ["person (key, made, name, slug, hexagon)", "everyone (key, slug, hexagon)"]);
+    let mut runner = test.runner(QueryLimits::default());
+    for (query, expected) in [
+        ("SELECT key, slug FROM person WHERE hexagon IS NULL", "value\t(bag (\"k\" \"Anna-Lee\"))"),
+        ("SELECT key FROM everyone", "value\t(bag (\"k\"))"),
+        (
+            "SELECT hex(key), slug FROM person",
+            "error\trefused: the function hex is not on the list of allowed ones",
+        ),
+        (
+            "SELECT slug, \"REPLACE\"(name, 'a', 'b') FROM person",
+            "error\trefused: the function replace is not on the list of allowed ones",
+        ),
+        (
+            "SELECT randomblob(9)",
+            "error\trefused: the function randomblob is not on the list of allowed ones",
+        ),
+    ] {
+        assert_eq!(runner.execute(query).to_string(), expected, "{query}");
+    }
+}
+
+/// Issue 18: a table was hidden because its name begins with that of a virtual table.
+#[test]
+fn only_the_tables_that_store_a_virtual_table_are_hidden() {
+    let test = TestDatabase::with(|connection| {
+        connection
+            .execute_batch(
+                "CREATE VIRTUAL TABLE note USING fts5(body); CREATE TABLE note_archive (city TEXT);
+                 CREATE VIRTUAL TABLE \"a \"\"b\" USING [rtree](id, low, high); CREATE TABLE \"a \"\"b_data\" (x);
+                 CREATE VIEW note_titles AS SELECT city FROM note_archive;
+                 CREATE TABLE shape_data (bytes BLOB);",
+            )
+            .unwrap();
+        connection.execute_batch("PRAGMA writable_schema = on").unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO sqlite_schema VALUES ('table', 'shape', 'shape', 0, 'CREATE VIRTUAL TABLE shape USING vec0(x)')",
+            )
+            .unwrap();
+    });
+    let (notes, tables) = notes_and_tables(&test.open());
+    assert_eq!(tables, ["note_archive (city)", "a \"b_data (x)", "note_titles (city)"]);
+    let expected = "the table shape_data is left out: it may store the data of the virtual table shape; rename it if it does not";
+    assert_eq!(notes, [expected]);
+}
+
+/// Issue 18: names of 60 kB took minutes and gigabytes.
+#[test]
+fn long_names_are_left_out_with_a_note() {
+    let long = "a_".repeat(30_000);
+    let test = TestDatabase::new(&format!(
+        "CREATE TABLE city (id INTEGER PRIMARY KEY, \"{long}\" TEXT, name TEXT); CREATE TABLE \"{long}b\" (x);
+         CREATE TABLE only (\"{long}\" TEXT);"
+    ));
+    let (notes, tables) = notes_and_tables(&test.open());
+    assert_eq!(tables, ["city (id, name)"]);
+    let shown = format!("{}…", "a_".repeat(30));
+    let reason = "is left out: its name has more than 1024 bytes; rename it";
+    assert_eq!(notes.len(), 3);
+    assert!(notes.contains(&format!("the table {shown} {reason}")), "{notes:?}");
+    assert!(notes.contains(&format!("the column {shown} of city {reason}")), "{notes:?}");
+
+    let test = TestDatabase::new(&format!("CREATE TABLE \"{long}\" (x)"));
+    let error = test.open().schema().unwrap_err().to_string();
+    assert!(error.ends_with(&format!("can be read; the table {shown} {reason}")), "{error}");
+}
+
+/// Issue 18: views of many columns took more memory than there is.
+#[test]
+fn views_beyond_the_most_columns_are_left_out_with_a_note() {
+    let constants: Vec<String> = (0..1000).map(|column| format!("1 AS c{column}")).collect();
+    let views: Vec<String> = (0..52)
+        .map(|view| format!("CREATE VIEW v{view} AS SELECT {} FROM t;", constants.join(", ")))
+        .collect();
+    let test = TestDatabase::new(&format!("CREATE TABLE t (a); {} CREATE TABLE last (b);", views.concat()));
+    let declared = test.open().declared_schema().unwrap();
+    assert_eq!(declared.schema.tables.len(), 1 + 49 + 1);
+    assert_eq!(declared.left_out.len(), 3);
+    assert!(
+        declared.left_out[0].to_string().ends_with("have more than 50000 columns"),
+        "{:?}",
+        declared.left_out
+    );
+}
+
 #[test]
 fn keys_are_inferred_where_none_are_declared() {
     let test = TestDatabase::new(MUSIC);

@@ -9,7 +9,7 @@ use std::time::Instant;
 use support::{TestDatabase, data_folder};
 use xpr_exec::database::{DatabaseError, ValueCandidate, ValueIndex, ValueLimits};
 use xpr_exec::sqlite::SqliteDatabase;
-use xpr_lang::sql::{ColumnType, Schema, TableId};
+use xpr_lang::sql::{ColumnId, ColumnType, Schema, TableId};
 
 fn index(database: &SqliteDatabase, limits: ValueLimits) -> (Schema, ValueIndex) {
     let schema = database.schema().unwrap();
@@ -80,6 +80,89 @@ fn a_cell_that_is_too_large_hides_no_other() {
     let types: Vec<ColumnType> = schema.tables[0].columns.iter().map(|column| column.ty).collect();
     assert_eq!(types, [ColumnType::Other, ColumnType::Text, ColumnType::Number, ColumnType::Text]);
     assert_eq!(schema.tables[0].foreign_keys.len(), 1);
+}
+
+/// Issue 18: the values of a table were missing without a word if a statement with the names of its columns was too long.
+#[test]
+fn wide_tables_are_read_with_several_statements() {
+    for (prefix, count, photo) in [("measurement_of_quantity_", 1300, 10), ("question_", 450, 300_000)] {
+        let columns: Vec<String> = (0..count).map(|column| format!("{prefix}{column:04}")).collect();
+        let values: Vec<String> = (0..count).map(|column| format!("'v{column}'")).collect();
+        let test = TestDatabase::new(&format!(
+            "CREATE TABLE survey (photo BLOB, {}, city TEXT, people INT);
+             INSERT INTO survey VALUES (zeroblob({photo}), {}, 'Lund', 7), (NULL, {}, 'Oslo', 9);",
+            columns.join(", "),
+            values.join(", "),
+            values.join(", ")
+        ));
+        let (schema, index) = index(&test.open(), ValueLimits::default());
+        assert_eq!(index.len(), count + 2);
+        let column = |column: usize| ColumnId { table: TableId(0), column: column as u32 };
+        for text in ["Lund", "Oslo"] {
+            assert!(index.has_text(column(count + 1), text));
+        }
+        assert!(index.has_text(column(1), "v0") && index.has_text(column(count), &format!("v{}", count - 1)));
+        assert_eq!(index.incomplete_columns(), []);
+        assert_eq!(index.tables_with_oversized_cells().len(), usize::from(photo > 10));
+        assert_eq!(index.ranges(), [(column(count + 2), [7.0, 9.0])]);
+        let types = schema.tables[0].columns[1..].iter().map(|column| column.ty);
+        assert_eq!(types.filter(|&ty| ty == ColumnType::Text).count(), count + 1);
+    }
+}
+
+/// Issue 18: no range of a table was known if one of its cells was too large or it had hundreds of numbers.
+#[test]
+fn ranges_are_known_beside_large_cells_and_of_wide_tables() {
+    let names: Vec<String> = (0..600).map(|column| format!("measured_quantity_{column}")).collect();
+    let rows: Vec<String> =
+        (0..2).map(|row| format!("({})", vec![row.to_string(); 600].join(", "))).collect();
+    let test = TestDatabase::new(&format!(
+        "CREATE TABLE wide ({} INT); INSERT INTO wide VALUES {};
+         CREATE TABLE large (a INT, b INT);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+         INSERT INTO large SELECT i, -i FROM n;
+         INSERT INTO large VALUES ('x' || hex(zeroblob(200000)), 3);",
+        names.join(" INT, "),
+        rows.join(", ")
+    ));
+    let (_, index) = index(&test.open(), ValueLimits::default());
+    let ranges = index.ranges();
+    assert_eq!(ranges.len(), 602);
+    assert!(ranges[..600].iter().all(|(_, range)| *range == [0.0, 1.0]));
+    assert_eq!([ranges[600].1, ranges[601].1], [[1.0, 6000.0], [-6000.0, 3.0]]);
+}
+
+/// Issue 18: that a table cannot be read to its end was not said.
+#[test]
+fn a_table_that_fails_while_it_is_read_is_noted() {
+    let test = TestDatabase::new(
+        "CREATE TABLE number (n INT, name TEXT);
+         INSERT INTO number VALUES (1, 'one'), (-9223372036854775808, 'least');
+         CREATE VIEW size AS SELECT name, abs(n) AS size FROM number;",
+    );
+    let (_, index) = index(&test.open(), ValueLimits::default());
+    assert_eq!(index.failures(), [(TableId(1), "integer overflow".to_owned())]);
+}
+
+/// A common text of a wide table has all its columns, in order.
+#[test]
+fn a_text_in_all_columns_of_a_table_is_listed_once_for_each() {
+    let columns: Vec<String> = (0..500).map(|column| format!("q{column}")).collect();
+    let row = |first: &str, second: &str| {
+        let cells: Vec<String> =
+            (0..500).map(|column| format!("'{}'", if column % 2 == 0 { first } else { second })).collect();
+        format!("({})", cells.join(", "))
+    };
+    let rows = [row("yes", "no"), row("no", "yes"), row("yes", "yes")].join(", ");
+    let test = TestDatabase::new(&format!(
+        "CREATE TABLE survey ({0}); INSERT INTO survey VALUES {rows};
+         CREATE TABLE other (a); INSERT INTO other VALUES ('yes'), ('yes');",
+        columns.join(", ")
+    ));
+    let (_, index) = index(&test.open(), ValueLimits::default());
+    let found = index.candidates("yes");
+    let expected = (0..500).map(|column| (0, column)).chain([(1, 0)]);
+    assert!(found[0].columns.iter().map(|id| (id.table.0, id.column)).eq(expected));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The reasons why a database cannot be used.
 
+use super::read_schema::LeftOutTable;
 use crate::duckdb::DuckDbError;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -250,6 +251,14 @@ pub enum DatabaseError {
         /// The file.
         path: PathBuf,
     },
+    /// None of the tables can be read.
+    #[error("{path}: no table of the database can be read{}", reasons(left_out))]
+    AllLeftOut {
+        /// The file.
+        path: PathBuf,
+        /// The tables, with the reasons.
+        left_out: Vec<LeftOutTable>,
+    },
     /// The progress callback stopped the reading.
     #[error("{database}: reading was stopped")]
     Cancelled {
@@ -270,4 +279,16 @@ pub enum DatabaseError {
         /// The message of SQLite.
         message: String,
     },
+}
+
+/// The tables that a message names.
+const SHOWN_TABLES: usize = 3;
+
+/// Returns why tables are left out, as the end of a message.
+fn reasons(left_out: &[LeftOutTable]) -> String {
+    let mut text: String = left_out.iter().take(SHOWN_TABLES).map(|table| format!("; {table}")).collect();
+    if left_out.len() > SHOWN_TABLES {
+        text.push_str(&format!("; and {} more", left_out.len() - SHOWN_TABLES));
+    }
+    text
 }

@@ -56,6 +56,7 @@ pub(crate) use foreign_keys::TableProfile;
 pub(crate) use outline::outline;
 pub(crate) use private_folder::PrivateFolder;
 pub(crate) use read_schema::TableSamples;
+pub(crate) use values::failure;
 
 use crate::Executor;
 use crate::duckdb;

@@ -2,6 +2,7 @@
 
 use super::error::DatabaseError;
 use super::foreign_keys::{TableProfile, infer};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use xpr_lang::sql::{ColumnId, ColumnType, Schema, TableId};
@@ -20,18 +21,52 @@ pub struct ReadingProgress<'a> {
 /// A function that is called before each table is read. It stops the reading by returning [`ControlFlow::Break`].
 pub type ProgressCallback<'p> = dyn FnMut(ReadingProgress<'_>) -> ControlFlow<()> + 'p;
 
-/// A table or view that is not part of the schema, because it cannot be read.
+/// The characters of a name in a note.
+const SHOWN_NAME: usize = 60;
+/// The columns that a note names.
+const SHOWN_COLUMNS: usize = 5;
+
+/// A table or view, or some of its columns, that are not part of the schema because they cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOutTable {
     /// The name. What is not UTF-8 is replaced.
     pub name: String,
-    /// Why it cannot be read.
+    /// The columns that are left out; all of them if there are none.
+    pub columns: Vec<String>,
+    /// Why it cannot be read; of several columns, the first.
     pub reason: String,
+}
+
+impl LeftOutTable {
+    /// Returns a note that the whole table is left out.
+    pub(crate) fn whole(name: String, reason: String) -> LeftOutTable {
+        LeftOutTable { name, columns: vec![], reason }
+    }
 }
 
 impl fmt::Display for LeftOutTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the table {} is left out: {}", self.name, self.reason)
+        let LeftOutTable { name, columns, reason } = self;
+        let name = shown(name);
+        match columns.as_slice() {
+            [] => write!(f, "the table {name} is left out: {reason}"),
+            [column] => write!(f, "the column {} of {name} is left out: {reason}", shown(column)),
+            _ => {
+                let names: Vec<Cow<'_, str>> =
+                    columns.iter().take(SHOWN_COLUMNS).map(|name| shown(name)).collect();
+                write!(f, "{} columns of {name} are left out ({}", columns.len(), names.join(", "))?;
+                f.write_str(if columns.len() > SHOWN_COLUMNS { ", …" } else { "" })?;
+                write!(f, "): {reason}")
+            }
+        }
+    }
+}
+
+/// Returns the beginning of a name that is too long for a note.
+fn shown(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(SHOWN_NAME) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
     }
 }
 
@@ -42,7 +77,7 @@ pub struct ReadSchema {
     pub schema: Schema,
     /// The declared types of the columns of each table.
     pub declared_types: Vec<Vec<String>>,
-    /// The tables and views that cannot be read. Virtual tables are not among them.
+    /// The tables, views and columns that cannot be read. Virtual tables are not among them.
     pub left_out: Vec<LeftOutTable>,
 }
 

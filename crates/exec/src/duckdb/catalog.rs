@@ -182,7 +182,7 @@ impl Reader<'_> {
                 self.session.column_names(&format!("SELECT * FROM {}", qualified(&table)), LIMITS.time)
             {
                 let name = format!("{namespace}.{name}");
-                declared.left_out.push(LeftOutTable { name, reason: message(fault) });
+                declared.left_out.push(LeftOutTable::whole(name, message(fault)));
                 continue;
             }
             let (mut types, mut kinds) = (vec![], vec![]);
@@ -201,7 +201,7 @@ impl Reader<'_> {
                 Ok(rows) => rows,
                 Err(reason) => {
                     let name = format!("{namespace}.{name}");
-                    declared.left_out.push(LeftOutTable { name, reason });
+                    declared.left_out.push(LeftOutTable::whole(name, reason));
                     continue;
                 }
             };

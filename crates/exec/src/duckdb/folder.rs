@@ -123,7 +123,7 @@ impl Files {
         for entry in entries {
             if entry.is_dir() && has_table_files(&entry, SUBFOLDERS) {
                 let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                self.left_out.push(LeftOutTable { name, reason: IN_SUBFOLDER.to_owned() });
+                self.left_out.push(LeftOutTable::whole(name, IN_SUBFOLDER.to_owned()));
             }
             self.add(entry)?;
         }

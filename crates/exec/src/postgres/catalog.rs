@@ -222,7 +222,7 @@ impl Reader<'_> {
                 _ => None,
             };
             if let Some(reason) = reason {
-                declared.left_out.push(LeftOutTable { name: format!("{namespace}.{name}"), reason });
+                declared.left_out.push(LeftOutTable::whole(format!("{namespace}.{name}"), reason));
                 continue;
             }
             let (estimate, bytes): (f64, f64) = (

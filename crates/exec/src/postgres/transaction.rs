@@ -77,6 +77,17 @@ pub(super) enum RunError {
     Unprintable(Vec<Option<&'static str>>),
 }
 
+impl RunError {
+    /// Returns what a user of the rows is told.
+    pub(super) fn fault(self) -> Fault {
+        match self {
+            RunError::Lost(message) => Fault::Runtime(message),
+            RunError::Fault(fault) | RunError::Unread(fault) => fault,
+            RunError::Unprintable(_) => Fault::Runtime("some columns have unknown types".to_owned()),
+        }
+    }
+}
+
 impl From<Error> for RunError {
     fn from(error: Error) -> Self {
         let Some(reported) = error.as_db_error() else {

@@ -157,7 +157,7 @@ impl ValueReader for PostgresValues {
         if is_sampled && outcome.is_ok() {
             outcome = self.common_values(table, each_row);
         }
-        TableReading { to_end: outcome.is_ok() && !is_sampled, has_oversized_cells: false, is_sampled }
+        TableReading::new(outcome.map_err(RunError::fault), is_sampled)
     }
 
     fn ranges(&mut self, schema: &Schema, id: TableId) -> Vec<(ColumnId, [f64; 2])> {

@@ -37,10 +37,13 @@ pub(super) const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 /// SQLite's machine, so this bounds how long a step can take.
 pub(super) const LONGEST_TEXT: i32 = 1 << 18;
 
+/// The maximum bytes of the text of a statement.
+pub(super) const LONGEST_STATEMENT: i32 = 1 << 15;
+
 /// The limits of a statement. They are set after the schema has been read, which may exceed them.
 const STATEMENT_LIMITS: [(Limit, i32); 12] = [
     (Limit::SQLITE_LIMIT_LENGTH, LONGEST_TEXT),
-    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 15),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT),
     (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
     (Limit::SQLITE_LIMIT_PARSER_DEPTH, 1000),
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 20),

@@ -5,6 +5,10 @@
 //! before it runs. The authorizer allows only reading the tables of the schema, and functions that do bounded work and
 //! have no effect.
 //!
+//! SQLite also asks for the functions in the default of a column that is read, and in the expression of a stored one, although
+//! reading calls neither. Such a function is allowed unless the statement or a view has its name somewhere. For a generated
+//! column that is not stored SQLite asks nothing; it calls only functions that cannot do harm, as the schema is not trusted.
+//!
 //! A run is stopped after a number of steps of SQLite's machine. Steps are the same everywhere, so that a query is stopped
 //! on every machine or on none. The limits of time and memory are for what steps do not measure. The time is looked at
 //! every few steps, and by a thread of its own (`watchdog.rs`) if a single step does not end.
@@ -39,7 +43,7 @@ const FUNCTIONS: [&str; 52] = [
     "concat",
     "count",
     "cume_dist",
-    // A query that reads a column with such a default needs them. They are replaced by functions that fail when called.
+    // These are replaced by functions that fail when called.
     "current_date",
     "current_time",
     "current_timestamp",
@@ -202,8 +206,25 @@ impl Drop for Metered<'_> {
 pub(super) struct Session {
     connection: ReadConnection,
     meter: Arc<Meter>,
-    /// The reason why the authorizer refused the last statement, if it did.
-    refusal: Arc<Mutex<Option<String>>>,
+    prepared: Arc<Mutex<PreparedStatement>>,
+}
+
+/// The statement that the authorizer is asked about.
+#[derive(Default)]
+struct PreparedStatement {
+    sql: String,
+    /// The reason why it was refused, if it was.
+    refusal: Option<String>,
+}
+
+/// What statements may use.
+struct Permissions {
+    /// The tables and views that can be read, in lower case.
+    readable: FxHashSet<String>,
+    /// The modules, and the tables in the file that cannot be read, in lower case.
+    forbidden: FxHashSet<String>,
+    /// The declarations of all views, in lower case.
+    views: String,
 }
 
 impl Session {
@@ -214,21 +235,21 @@ impl Session {
     ) -> Result<Session, DatabaseError> {
         let mut connection = database.connect()?;
         let meter = Arc::clone(connection.meter());
-        let refusal = Arc::new(Mutex::new(None));
+        let prepared = Arc::default();
         let readable: FxHashSet<String> = readable.map(str::to_ascii_lowercase).collect();
         {
             let _metered = meter.start(OPENING);
-            Session::install_guards(&mut connection, readable, &meter, &refusal)
+            Session::install_guards(&mut connection, readable, &meter, &prepared)
                 .map_err(|error| database.explain(&error))?;
         }
-        Ok(Session { connection, meter, refusal })
+        Ok(Session { connection, meter, prepared })
     }
 
     fn install_guards(
         connection: &mut Connection,
         readable: FxHashSet<String>,
         meter: &Arc<Meter>,
-        refusal: &Arc<Mutex<Option<String>>>,
+        prepared: &Arc<Mutex<PreparedStatement>>,
     ) -> rusqlite::Result<()> {
         functions::install(connection, meter)?;
         let mut forbidden: FxHashSet<String> = FxHashSet::default();
@@ -247,17 +268,37 @@ impl Session {
         }
         drop(rows);
         drop(statement);
+        let mut views = String::new();
+        let mut statement = connection.prepare("SELECT sql FROM sqlite_schema WHERE type = 'view'")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let declaration = row.get_ref(0)?.as_bytes_or_null().ok().flatten().unwrap_or_default();
+            views.push_str(&String::from_utf8_lossy(declaration).to_ascii_lowercase());
+            views.push('\n');
+        }
+        drop(rows);
+        drop(statement);
+        let permissions = Permissions { readable, forbidden, views };
         let meter = Arc::clone(meter);
         connection.progress_handler(STEPS_A_CHARGE as c_int, Some(move || meter.charge(STEPS_A_CHARGE)))?;
-        let refusal = Arc::clone(refusal);
+        let prepared = Arc::clone(prepared);
         authorizer::install(connection, move |request| {
-            let reason = refusal_reason(request, &readable, &forbidden);
+            let mut statement = prepared.lock().unwrap_or_else(PoisonError::into_inner);
+            let reason = permissions.refusal_reason(request, &statement.sql);
             let is_allowed = reason.is_none();
             if !is_allowed {
-                *refusal.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+                statement.refusal = reason;
             }
             is_allowed
         })
+    }
+
+    /// Tells the authorizer which statement is prepared next.
+    fn announce(&self, sql: &str) {
+        let mut statement = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        statement.sql.clear();
+        statement.sql.push_str(sql);
+        statement.refusal = None;
     }
 
     /// Runs one statement and calls `each_row` with each row and the number of its columns, until there is a fault.
@@ -267,7 +308,7 @@ impl Session {
         allowance: Allowance,
         mut each_row: impl FnMut(&Row<'_>, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.announce(sql);
         let budget = Budget::new(allowance.memory);
         let _metered = self.meter.start(allowance);
         let failed = |error: Error| self.fault(&error, &budget);
@@ -284,7 +325,7 @@ impl Session {
 
     /// Returns the names of the columns of a statement, which does not run.
     pub(super) fn column_names(&self, sql: &str, allowance: Allowance) -> Result<Vec<String>, Fault> {
-        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.announce(sql);
         let budget = Budget::new(allowance.memory);
         let _metered = self.meter.start(allowance);
         let statement = self.connection.prepare(sql).map_err(|error| self.fault(&error, &budget))?;
@@ -294,7 +335,7 @@ impl Session {
 
     /// Translates an error of SQLite to the fault of the program.
     fn fault(&self, error: &Error, budget: &Budget) -> Fault {
-        if let Some(reason) = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(reason) = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).refusal.take() {
             return Fault::Runtime(format!("refused: {reason}"));
         }
         if let Some(fault) = self.meter.fault() {
@@ -337,47 +378,77 @@ fn check_statement(statement: &Statement<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Returns the reason why an action of a statement is refused; `None` if it is allowed. `forbidden` has the names of the
-/// modules and of the tables in the file that are not readable.
-fn refusal_reason(
-    request: &Request<'_>,
-    readable: &FxHashSet<String>,
-    forbidden: &FxHashSet<String>,
-) -> Option<String> {
-    match request.action {
-        Action::Select => None,
-        Action::Read { table, column } => {
-            let name = table.to_ascii_lowercase();
-            // The column is empty if none of the table is used, and for a table that the query defines in `WITH`. Any
-            // name can be one of the latter, unless it is reserved or that of a forbidden table.
-            let is_defined_in_query = column.is_empty()
-                && !RESERVED.iter().any(|prefix| name.starts_with(prefix))
-                && !forbidden.contains(&name);
-            let is_in_other_database = request.database.is_some_and(|database| database != "main");
-            if !is_in_other_database && (is_defined_in_query || readable.contains(&name)) {
-                None
-            } else {
-                Some(format!("reading {table}, which is not a table of the schema"))
+impl Permissions {
+    /// Returns the reason why an action of the statement `sql` is refused; `None` if it is allowed.
+    fn refusal_reason(&self, request: &Request<'_>, sql: &str) -> Option<String> {
+        match request.action {
+            Action::Select => None,
+            Action::Read { table, column } => {
+                let name = table.to_ascii_lowercase();
+                // The column is empty if none of the table is used, and for a table that the query defines in `WITH`. Any
+                // name can be one of the latter, unless it is reserved or that of a forbidden table.
+                let is_defined_in_query = column.is_empty()
+                    && !RESERVED.iter().any(|prefix| name.starts_with(prefix))
+                    && !self.forbidden.contains(&name);
+                let is_in_other_database = request.database.is_some_and(|database| database != "main");
+                if !is_in_other_database && (is_defined_in_query || self.readable.contains(&name)) {
+                    None
+                } else {
+                    Some(format!("reading {table}, which is not a table of the schema"))
+                }
             }
-        }
-        Action::Function(function) => {
-            let name = function.to_ascii_lowercase();
-            match FUNCTIONS.binary_search(&name.as_str()) {
-                Ok(_) => None,
-                Err(_) => Some(format!("the function {function} is not on the list of allowed ones")),
+            Action::Function(function) => {
+                let name = function.to_ascii_lowercase();
+                // A name that neither the statement nor a view has is that of a function in the declaration of a column.
+                let is_called = || has_word(&sql.to_ascii_lowercase(), &name) || has_word(&self.views, &name);
+                match FUNCTIONS.binary_search(&name.as_str()) {
+                    Err(_) if is_called() => {
+                        Some(format!("the function {function} is not on the list of allowed ones"))
+                    }
+                    _ => None,
+                }
             }
+            Action::Recursive => Some("a recursive query".to_owned()),
+            Action::Pragma(pragma) => Some(format!("PRAGMA {pragma}")),
+            Action::OtherDatabase => Some("another database".to_owned()),
+            Action::Unreadable => Some("reading a table or column whose name is not UTF-8".to_owned()),
+            Action::Other => Some("a statement that does more than read".to_owned()),
         }
-        Action::Recursive => Some("a recursive query".to_owned()),
-        Action::Pragma(pragma) => Some(format!("PRAGMA {pragma}")),
-        Action::OtherDatabase => Some("another database".to_owned()),
-        Action::Unreadable => Some("reading a table or column whose name is not UTF-8".to_owned()),
-        Action::Other => Some("a statement that does more than read".to_owned()),
     }
+}
+
+/// Returns whether SQL has a name that is not a part of another one.
+fn has_word(sql: &str, word: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();
+    let continues = |left: Option<char>, right: Option<char>| {
+        left.is_some_and(is_of_name) && right.is_some_and(is_of_name)
+    };
+    sql.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&sql[..at], &sql[at + word.len()..]);
+        !continues(before.chars().next_back(), word.chars().next())
+            && !continues(word.chars().next_back(), after.chars().next())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_found_as_whole_words() {
+        for (sql, word, expected) in [
+            ("select hex(a)", "hex", true),
+            ("select \"hex\"(a)", "hex", true),
+            ("select hexagon, my_hex, hex1, éhex from hexes", "hex", false),
+            ("select hexagon, hex (a)", "hex", true),
+            ("select a->'b'", "->", true),
+            ("hex", "hex", true),
+            ("", "hex", false),
+            ("select 1", "", true),
+        ] {
+            assert_eq!(has_word(sql, word), expected, "{sql}");
+        }
+    }
 
     #[test]
     fn the_functions_are_sorted_for_binary_search() {

@@ -3,7 +3,7 @@
 use super::database::SqliteDatabase;
 use super::guard::{Allowance, Session};
 use super::patience::Patience;
-use super::tables::{OVERSIZED, cell, quoted, without_oversized_cells};
+use super::tables::{cell, read_columns};
 use crate::Fault;
 use crate::database::{Cell, DatabaseError, TableReading, ValueReader};
 use rusqlite::Row;
@@ -40,66 +40,64 @@ impl ValueReader for SqliteValues {
         each_row: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), Fault>,
     ) -> TableReading {
         let table = schema.table(table);
-        let allowance = self.patience.allowance();
-        let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name, '"')).collect();
-        let mut read = |selected: &str| {
-            let sql = format!("SELECT {selected} FROM {}", quoted(&table.name, '"'));
-            // If the table takes too long or is a hostile view, only the rows before that count.
-            self.session.run(&sql, allowance, |row, columns| {
-                let cells: Vec<Cell<'_>> =
-                    (0..columns).map(|index| row.get_ref(index).map_or(Cell::Null, cell)).collect();
-                each_row(&cells)
-            })
-        };
-        let mut outcome = read(&names.join(", "));
-        let mut has_oversized_cells = false;
-        if outcome == Err(OVERSIZED) {
-            // Rows that were read before are known and add nothing.
-            outcome = read(&without_oversized_cells(table));
-            // A view can be too large itself, whatever its cells are.
-            has_oversized_cells = outcome != Err(OVERSIZED);
-        }
-        self.patience.record(&outcome);
-        TableReading { to_end: outcome.is_ok(), has_oversized_cells, is_sampled: false }
+        let SqliteValues { session, patience } = self;
+        let columns: Vec<usize> = (0..table.columns.len()).collect();
+        let (outcome, has_oversized_cells) = read_columns(
+            table,
+            &columns,
+            "",
+            |name, small| small(name),
+            |statement| {
+                // If the table takes too long or is a hostile view, only the rows before that count.
+                let outcome = session.run(&statement.sql, patience.allowance(), |row, _| {
+                    let mut cells = vec![Cell::Null; columns.len()];
+                    for (index, &column) in statement.columns.iter().enumerate() {
+                        cells[column] = row.get_ref(index).map_or(Cell::Null, cell);
+                    }
+                    each_row(&cells)
+                });
+                patience.record(&outcome);
+                outcome
+            },
+        );
+        TableReading { has_oversized_cells, ..TableReading::new(outcome, false) }
     }
 
     fn ranges(&mut self, schema: &Schema, id: TableId) -> Vec<(ColumnId, [f64; 2])> {
         let table = schema.table(id);
+        let SqliteValues { session, patience } = self;
         let has_numbers =
             |ty: ColumnType| matches!(ty, ColumnType::Number | ColumnType::Time | ColumnType::Boolean);
-        let columns: Vec<u32> = (0..)
-            .zip(&table.columns)
-            .filter(|(_, column)| has_numbers(column.ty))
-            .map(|(index, _)| index)
-            .collect();
-        if columns.is_empty() {
-            return vec![];
-        }
-        let extremes: Vec<String> = columns
-            .iter()
-            .map(|&column| {
-                let name = quoted(&table.columns[column as usize].name, '"');
-                // Every number comes before every text.
-                let number = format!("CASE WHEN {name} < '' THEN {name} END");
-                format!("min({number}), max({number})")
-            })
-            .collect();
-        let sql = format!("SELECT {} FROM {}", extremes.join(", "), quoted(&table.name, '"'));
+        let columns: Vec<usize> =
+            (0..table.columns.len()).filter(|&column| has_numbers(table.columns[column].ty)).collect();
         let number = |row: &Row<'_>, index: usize| match row.get_ref(index) {
             Ok(ValueRef::Integer(integer)) => Some(integer as f64),
             Ok(ValueRef::Real(real)) => Some(real),
             _ => None,
         };
+        let extremes = |name: &str, small: &dyn Fn(&str) -> String| {
+            // Every number comes before every text.
+            let number = small(&format!("CASE WHEN {name} < '' THEN {name} END"));
+            format!("min({number}), max({number})")
+        };
         let mut ranges = Vec::new();
-        let outcome = self.session.run(&sql, self.patience.allowance(), |row, _| {
-            for (index, &column) in columns.iter().enumerate() {
-                if let (Some(least), Some(greatest)) = (number(row, 2 * index), number(row, 2 * index + 1)) {
-                    ranges.push((ColumnId { table: id, column }, [least, greatest]));
+        // The columns of a statement that fails have no ranges.
+        let _ = read_columns(table, &columns, "", extremes, |statement| {
+            let before = ranges.len();
+            let outcome = session.run(&statement.sql, patience.allowance(), |row, _| {
+                for (index, &column) in statement.columns.iter().enumerate() {
+                    let column = ColumnId { table: id, column: column as u32 };
+                    let [least, greatest] = [0, 1].map(|end| number(row, 2 * index + end));
+                    ranges.extend(least.zip(greatest).map(|(least, greatest)| (column, [least, greatest])));
                 }
+                Ok(())
+            });
+            if outcome.is_err() {
+                ranges.truncate(before);
             }
-            Ok(())
+            patience.record(&outcome);
+            outcome
         });
-        self.patience.record(&outcome);
-        if outcome.is_ok() { ranges } else { vec![] }
+        ranges
     }
 }

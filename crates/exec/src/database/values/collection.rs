@@ -21,6 +21,7 @@ pub(super) struct Collection {
     ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
     sampled_tables: Vec<TableId>,
+    failures: Vec<(TableId, String)>,
 }
 
 /// The state of one column while its table is read.
@@ -28,8 +29,8 @@ struct ColumnState {
     id: ColumnId,
     /// Whether the column is of type [`ColumnType::Number`].
     is_number: bool,
-    /// The number of distinct texts.
-    texts: usize,
+    /// The indices of the texts.
+    texts: FxHashSet<u32>,
     numbers: FxHashSet<u64>,
     /// Whether a limit is reached, so that the rest of the column is not read.
     full: bool,
@@ -47,6 +48,7 @@ impl Collection {
             ranges: Vec::new(),
             tables_with_oversized_cells: Vec::new(),
             sampled_tables: Vec::new(),
+            failures: Vec::new(),
         }
     }
 
@@ -60,12 +62,12 @@ impl Collection {
             .map(|(column, contents)| ColumnState {
                 id: ColumnId { table: id, column: column as u32 },
                 is_number: contents.ty == ColumnType::Number,
-                texts: 0,
+                texts: FxHashSet::default(),
                 numbers: FxHashSet::default(),
                 full: false,
             })
             .collect();
-        let TableReading { to_end, has_oversized_cells, is_sampled } =
+        let TableReading { to_end, has_oversized_cells, is_sampled, failure } =
             reader.rows(schema, id, &mut |row| self.add_row(&mut columns, row));
         if has_oversized_cells {
             self.tables_with_oversized_cells.push(id);
@@ -73,6 +75,7 @@ impl Collection {
         if is_sampled {
             self.sampled_tables.push(id);
         }
+        self.failures.extend(failure.map(|failure| (id, failure)));
         let incomplete = columns.iter().filter(|column| column.full || !to_end);
         self.incomplete_columns.extend(incomplete.map(|column| column.id));
         // The least and the greatest numbers are read apart from the values, because a column has more numbers than the index
@@ -110,24 +113,22 @@ impl Collection {
         }
         let known = self.indices.get(text).copied();
         let index = match known {
-            Some(index) => index as usize,
+            Some(index) => index,
             None => {
                 if self.columns.len() >= self.limits.values {
                     column.full = true;
                     return;
                 }
-                self.indices.insert(text.into(), self.columns.len() as u32);
+                let index = self.columns.len() as u32;
+                self.indices.insert(text.into(), index);
                 self.columns.push(Vec::new());
-                self.columns.len() - 1
+                index
             }
         };
-        // Tables are read one after the other, so if this column is listed already, it is among the last ones.
-        let columns = &mut self.columns[index];
-        let mut of_this_table = columns.iter().rev().take_while(|other| other.table == column.id.table);
-        if !of_this_table.any(|other| *other == column.id) {
-            columns.push(column.id);
-            column.texts += 1;
-            column.full = column.texts >= self.limits.values_per_column;
+        // A text can be in all columns of a wide table, so they are not looked through.
+        if column.texts.insert(index) {
+            self.columns[index as usize].push(column.id);
+            column.full = column.texts.len() >= self.limits.values_per_column;
         }
     }
 
@@ -170,6 +171,7 @@ impl Collection {
             ranges,
             tables_with_oversized_cells,
             sampled_tables,
+            failures,
             ..
         } = self;
         ValueIndex {
@@ -180,6 +182,7 @@ impl Collection {
             ranges,
             tables_with_oversized_cells,
             sampled_tables,
+            failures,
             known_stems,
             spelling,
         }

@@ -84,7 +84,7 @@ pub trait ValueReader {
 }
 
 /// How much of a table was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableReading {
     /// Whether all rows were read.
     pub to_end: bool,
@@ -92,6 +92,24 @@ pub struct TableReading {
     pub has_oversized_cells: bool,
     /// Whether the rows are a sample of those of the table.
     pub is_sampled: bool,
+    /// Why the other rows cannot be read; none if all were read, or as many as a limit allows.
+    pub failure: Option<String>,
+}
+
+impl TableReading {
+    /// Returns how much was read of a table that may be sampled, if reading ended like this.
+    pub(crate) fn new(outcome: Result<(), Fault>, is_sampled: bool) -> TableReading {
+        let to_end = outcome.is_ok() && !is_sampled;
+        TableReading { to_end, has_oversized_cells: false, is_sampled, failure: failure(outcome) }
+    }
+}
+
+/// Returns why a table cannot be read, if that is not because of a limit.
+pub(crate) fn failure(outcome: Result<(), Fault>) -> Option<String> {
+    match outcome {
+        Err(Fault::Type(message) | Fault::Runtime(message)) => Some(message),
+        Ok(()) | Err(Fault::Limit(_)) => None,
+    }
 }
 
 /// The kind of a candidate.
@@ -151,6 +169,7 @@ pub struct ValueIndex {
     ranges: Vec<(ColumnId, [f64; 2])>,
     tables_with_oversized_cells: Vec<TableId>,
     sampled_tables: Vec<TableId>,
+    failures: Vec<(TableId, String)>,
     /// The hashes of the stems of all words in values.
     known_stems: FxHashSet<u64>,
     spelling: Spelling,
@@ -214,6 +233,11 @@ impl ValueIndex {
     /// Returns the tables that are so large that the index has the values of a sample.
     pub fn sampled_tables(&self) -> &[TableId] {
         &self.sampled_tables
+    }
+
+    /// Returns the tables of which some rows cannot be read, with the reasons. The index has the values of the rows before.
+    pub fn failures(&self) -> &[(TableId, String)] {
+        &self.failures
     }
 
     /// Returns the number of distinct texts in the index.
