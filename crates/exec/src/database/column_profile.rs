@@ -89,14 +89,23 @@ impl ColumnProfile {
         self.hashes.iter().copied().step_by(step)
     }
 
-    /// Returns the share of this column's values that `other` has as well, estimated by [`COMPARED_VALUES`] of them.
-    pub(crate) fn share_in(&self, other: &ColumnProfile) -> f32 {
-        let (mut all, mut shared) = (0, 0);
-        for hash in self.compared_values() {
-            all += 1;
-            shared += usize::from(other.hashes.binary_search(&hash).is_ok());
+    /// Returns the share of this column's values that `other` has as well, estimated by [`COMPARED_VALUES`] of them; `None` if it
+    /// is less than `least`.
+    pub(crate) fn share_in(&self, other: &ColumnProfile, least: f32) -> Option<f32> {
+        let values = self.compared_values();
+        let all = values.len();
+        let share = |shared: usize| shared as f32 / all as f32;
+        let mut shared = all;
+        for hash in values {
+            if other.hashes.binary_search(&hash).is_err() {
+                shared -= 1;
+                // Most columns have nothing in common, which the first values tell.
+                if share(shared) < least {
+                    return None;
+                }
+            }
         }
-        if all == 0 { 0.0 } else { shared as f32 / all as f32 }
+        (all > 0).then(|| share(shared))
     }
 
     /// Returns the type of the column with this declared type.

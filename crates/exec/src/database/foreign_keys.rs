@@ -18,7 +18,8 @@
 //! never declare keys.
 
 use super::column_profile::ColumnProfile;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 use xpr_lang::sql::{ColumnId, ForeignKey, Schema, TableId};
 use xpr_text::{snowball_stem, split_identifier};
 
@@ -41,6 +42,9 @@ const SHARE_WEIGHT: f32 = 0.45;
 /// Added to the confidence if the name of the target begins with the name of its table. It breaks ties: `state_name`
 /// points to the column of `state` rather than to that of `highlow`.
 const HOME_BONUS: f32 = 0.04;
+/// The maximum number of targets with a matching name with which the values of a column are compared, and of targets that are
+/// found by one of its values. Only schemas of thousands of tables have more.
+const COMPARED_TARGETS: usize = 1000;
 
 /// The profiles of the columns of a table.
 pub(crate) struct TableProfile {
@@ -64,6 +68,12 @@ impl Target {
     /// Returns whether the name of the column begins with the name of its table.
     fn is_at_home(&self) -> bool {
         self.column_name.starts_with(&self.table_name)
+    }
+
+    /// Returns the confidence in a key to this target.
+    fn confidence(&self, evidence: f32, share: f32) -> f32 {
+        let bonus = if self.is_at_home() { HOME_BONUS } else { 0.0 };
+        NAME_WEIGHT * evidence + SHARE_WEIGHT * share + bonus
     }
 }
 
@@ -94,21 +104,13 @@ pub(crate) fn infer(
         false => TargetsByValue::new(pointing.iter().map(|(from, _)| *from), &targets, profiles),
     };
     let mut keys: Vec<InferredKey> = Vec::new();
+    let comparison = Comparison { targets: &targets, profiles, needs_name };
     for (from, name) in pointing {
-        let mut best: Option<InferredKey> = None;
-        let mut candidates: Vec<usize> = by_name.of(name).chain(by_values.of(*from, profiles)).collect();
-        candidates.sort_unstable();
-        candidates.dedup();
-        let candidates = candidates.into_iter().map(|index| &targets[index]);
-        for target in candidates.filter(|target| target.id.table != from.table) {
-            let confidence = confidence(*from, name, target, profiles, needs_name, look_up);
-            if let Some(confidence) = confidence
-                && best.is_none_or(|best| confidence > best.confidence)
-            {
-                best = Some(InferredKey { from: *from, to: target.id, confidence });
-            }
-        }
-        keys.extend(best);
+        // A key without a matching name has less confidence than any key with one.
+        let named = comparison.best(*from, name, by_name.of(name), |evidence| evidence > 0.0, look_up);
+        let key =
+            named.or_else(|| comparison.best(*from, name, by_values.of(*from, profiles), |_| true, look_up));
+        keys.extend(key);
     }
     for key in without_mutual(&keys) {
         let InferredKey { from, to, confidence } = key;
@@ -117,13 +119,83 @@ pub(crate) fn infer(
     }
 }
 
+/// What columns are compared with.
+struct Comparison<'t> {
+    targets: &'t [Target],
+    profiles: &'t [TableProfile],
+    needs_name: bool,
+}
+
+impl Comparison<'_> {
+    /// Returns the key from a column to the best target among candidates with the right evidence of names; of equally good ones,
+    /// to the first.
+    fn best(
+        &self,
+        from: ColumnId,
+        name: &[String],
+        candidates: impl Iterator<Item = usize>,
+        has_evidence: impl Fn(f32) -> bool,
+        look_up: &mut dyn FnMut(ColumnId, ColumnId) -> Option<f32>,
+    ) -> Option<InferredKey> {
+        let mut candidates: Vec<usize> = candidates.collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let mut best: Option<InferredKey> = None;
+        let mut compared = 0;
+        for target in candidates.into_iter().map(|index| &self.targets[index]) {
+            let evidence = name_evidence(name, target);
+            // Of many tables that have the same column, all but the first few can be no better.
+            let is_better = || best.is_none_or(|best| target.confidence(evidence, 1.0) > best.confidence);
+            if target.id.table == from.table || !has_evidence(evidence) || !is_better() {
+                continue;
+            }
+            if compared == COMPARED_TARGETS {
+                break;
+            }
+            compared += 1;
+            if let Some(confidence) = self.confidence(from, evidence, target, look_up)
+                && best.is_none_or(|best| confidence > best.confidence)
+            {
+                best = Some(InferredKey { from, to: target.id, confidence });
+            }
+        }
+        best
+    }
+
+    /// Returns the confidence that a column points to a target with this evidence of names; `None` if the evidence is too weak.
+    fn confidence(
+        &self,
+        from: ColumnId,
+        evidence: f32,
+        target: &Target,
+        look_up: &mut dyn FnMut(ColumnId, ColumnId) -> Option<f32>,
+    ) -> Option<f32> {
+        let (own, other) = (profile(self.profiles, from), profile(self.profiles, target.id));
+        let has_name = evidence > 0.0;
+        if !has_name && (self.needs_name || !own.is_textual() || own.distinct() < TEXTS_WITHOUT_NAME) {
+            return None;
+        }
+        let least = if has_name { SHARE } else { SHARE_WITHOUT_NAME };
+        let share = if own.distinct() == 0 {
+            (evidence >= NAME_WITHOUT_VALUES).then_some(SHARE_WITHOUT_VALUES)
+        } else if self.profiles[target.id.table.0 as usize].complete {
+            own.share_in(other, least)
+        } else if has_name {
+            look_up(from, target.id).filter(|&share| share >= least)
+        } else {
+            None
+        };
+        share.map(|share| target.confidence(evidence, share))
+    }
+}
+
 /// An index of targets by their names, because most columns of a large schema have nothing to do with each other.
 #[derive(Default)]
 struct TargetsByName {
-    /// Targets to which a column points if its name is this.
-    by_name: FxHashMap<String, Vec<usize>>,
-    /// Targets to which a column points if its name ends with this.
-    by_ending: FxHashMap<String, Vec<usize>>,
+    /// Targets to which a column points if its name is the one with this hash.
+    by_name: FxHashMap<u64, Vec<usize>>,
+    /// Targets to which a column points if its name ends with the words with this hash.
+    by_ending: FxHashMap<u64, Vec<usize>>,
 }
 
 impl TargetsByName {
@@ -131,19 +203,19 @@ impl TargetsByName {
         let mut index = TargetsByName::default();
         for (at, target) in targets.iter().enumerate() {
             let Target { table_name, column_name, is_primary_key, .. } = target;
-            let full_name: Vec<String> = table_name.iter().chain(column_name).cloned().collect();
-            let mut endings = vec![full_name.join(" ")];
+            let of_column = hash_before(0, column_name);
+            let mut endings = vec![hash_before(of_column, table_name)];
             if target.is_at_home() {
-                endings.push(column_name.join(" "));
+                endings.push(of_column);
             }
             if *is_primary_key {
-                endings.push(table_name.join(" "));
+                endings.push(hash_before(0, table_name));
             }
             for ending in endings {
                 index.by_ending.entry(ending).or_default().push(at);
             }
             if !is_general(column_name) {
-                index.by_name.entry(column_name.join(" ")).or_default().push(at);
+                index.by_name.entry(of_column).or_default().push(at);
             }
         }
         index
@@ -151,9 +223,22 @@ impl TargetsByName {
 
     /// Returns the targets for which [`name_evidence`] may be above 0.
     fn of(&self, name: &[String]) -> impl Iterator<Item = usize> {
-        let endings = (0..name.len()).filter_map(|start| self.by_ending.get(&name[start..].join(" ")));
-        endings.chain(self.by_name.get(&name.join(" "))).flatten().copied()
+        let mut ending = 0;
+        let endings = name.iter().rev().filter_map(move |word| {
+            ending = hash_before(ending, std::slice::from_ref(word));
+            self.by_ending.get(&ending)
+        });
+        endings.chain(self.by_name.get(&hash_before(0, name))).flatten().copied()
     }
+}
+
+/// Returns the hash of words before others with the hash `ending`, which is 0 if there are none.
+fn hash_before(ending: u64, words: &[String]) -> u64 {
+    words.iter().rev().fold(ending, |ending, word| {
+        let mut hasher = FxHasher::default();
+        (ending, word).hash(&mut hasher);
+        hasher.finish()
+    })
 }
 
 /// An index of targets by some of their values: those by which a column of texts can point to one without a matching name.
@@ -172,7 +257,9 @@ impl TargetsByValue {
             // The values of a table that was not read to its end are unknown.
             if profiles[target.id.table.0 as usize].complete {
                 for value in profile(profiles, target.id).values() {
-                    if let Some(found) = by_value.get_mut(&value) {
+                    if let Some(found) =
+                        by_value.get_mut(&value).filter(|found| found.len() < COMPARED_TARGETS)
+                    {
                         found.push(index);
                     }
                 }
@@ -226,47 +313,12 @@ fn profile(profiles: &[TableProfile], id: ColumnId) -> &ColumnProfile {
     &profiles[id.table.0 as usize].columns[id.column as usize]
 }
 
-/// Returns the confidence that the column `from`, called `name`, points to a target; `None` if the evidence is too weak.
-fn confidence(
-    from: ColumnId,
-    name: &[String],
-    target: &Target,
-    profiles: &[TableProfile],
-    needs_name: bool,
-    look_up: &mut dyn FnMut(ColumnId, ColumnId) -> Option<f32>,
-) -> Option<f32> {
-    let evidence = name_evidence(name, target);
-    let (own, other) = (profile(profiles, from), profile(profiles, target.id));
-    let has_name = evidence > 0.0;
-    if !has_name && (needs_name || !own.is_textual() || own.distinct() < TEXTS_WITHOUT_NAME) {
-        return None;
-    }
-    let share = if own.distinct() == 0 {
-        if evidence < NAME_WITHOUT_VALUES {
-            return None;
-        }
-        SHARE_WITHOUT_VALUES
-    } else {
-        let share = if profiles[target.id.table.0 as usize].complete {
-            own.share_in(other)
-        } else if has_name {
-            look_up(from, target.id)?
-        } else {
-            return None;
-        };
-        if share < (if has_name { SHARE } else { SHARE_WITHOUT_NAME }) {
-            return None;
-        }
-        share
-    };
-    let bonus = if target.is_at_home() { HOME_BONUS } else { 0.0 };
-    Some(NAME_WEIGHT * evidence + SHARE_WEIGHT * share + bonus)
-}
-
 /// Drops one of two keys that point to each other: the one with less confidence, or the earlier one if they are equal.
 fn without_mutual(keys: &[InferredKey]) -> Vec<InferredKey> {
+    // A column has one key at most.
+    let by_column: FxHashMap<ColumnId, &InferredKey> = keys.iter().map(|key| (key.from, key)).collect();
     let is_weaker = |key: &&InferredKey| {
-        let mutual = keys.iter().find(|other| other.from == key.to && other.to == key.from);
+        let mutual = by_column.get(&key.to).filter(|other| other.to == key.from);
         mutual.is_some_and(|other| {
             other.confidence > key.confidence || (other.confidence == key.confidence && key.from < key.to)
         })
@@ -280,16 +332,18 @@ fn name_evidence(name: &[String], target: &Target) -> f32 {
     if name.is_empty() || table_name.is_empty() {
         return 0.0;
     }
-    let full_name: Vec<String> = table_name.iter().chain(column_name).cloned().collect();
     let is_at_home = target.is_at_home();
+    // The words before the name of the table and the column.
+    let before =
+        name.strip_suffix(column_name.as_slice()).and_then(|rest| rest.strip_suffix(table_name.as_slice()));
     // `state_id` → `state.id`, `state_name` → `state.state_name`
-    if name == full_name || (name == column_name && is_at_home) {
+    if before.is_some_and(<[String]>::is_empty) || (name == column_name && is_at_home) {
         1.0
     // `state` → `state.id`
     } else if *is_primary_key && name == table_name {
         0.9
     // `home_state_id` → `state.id`, `home_state_id` → `state.state_id`
-    } else if name.ends_with(&full_name) || is_at_home && name.ends_with(column_name) {
+    } else if before.is_some() || is_at_home && name.ends_with(column_name) {
         0.8
     // `state_name` → `highlow.state_name`
     } else if name == column_name && !is_general(column_name) {
@@ -389,6 +443,39 @@ mod tests {
         assert_eq!(index.of(&name_words("value7x")).count(), 1);
     }
 
+    /// Issue 18: a column was compared with all columns of its name, and so all with all where many tables have the same.
+    #[test]
+    fn a_column_is_compared_with_few_of_many_targets_of_its_name() {
+        use crate::database::cell::Cell;
+        use xpr_lang::sql::{Column, ColumnType, Table};
+        const TABLES: usize = 1100;
+        let table = |number: usize| Table {
+            comment: None,
+            namespace: None,
+            name: format!("sales{number}"),
+            columns: vec![Column { comment: None, name: "region_ref".to_owned(), ty: ColumnType::Text }],
+            primary_key: vec![],
+            foreign_keys: vec![],
+        };
+        let schema = Schema { dialect: Default::default(), tables: (0..TABLES).map(table).collect() };
+        let profiles: Vec<TableProfile> = (0..TABLES)
+            .map(|_| {
+                let mut column = ColumnProfile::default();
+                ["north", "south"].iter().for_each(|value| column.add(Cell::Text(value.as_bytes())));
+                column.finish();
+                TableProfile { columns: vec![column], complete: false }
+            })
+            .collect();
+        for (share, most) in [(0.5, COMPARED_TARGETS), (1.0, 1)] {
+            let mut looked_up = vec![0; TABLES];
+            infer(&mut schema.clone(), &profiles, &mut |from, _| {
+                looked_up[from.table.0 as usize] += 1;
+                Some(share)
+            });
+            assert!(looked_up.iter().all(|&count| count == most), "{share}: {looked_up:?}");
+        }
+    }
+
     #[test]
     fn every_target_with_nearly_all_values_has_one_of_the_probes() {
         use crate::database::cell::Cell;
@@ -404,8 +491,8 @@ mod tests {
             let from = column(0..distinct, "a");
             for first in 0..distinct.min(60) {
                 let target = column(first..distinct, "a");
-                let points =
-                    from.distinct() >= TEXTS_WITHOUT_NAME && from.share_in(&target) >= SHARE_WITHOUT_NAME;
+                let points = from.distinct() >= TEXTS_WITHOUT_NAME
+                    && from.share_in(&target, SHARE_WITHOUT_NAME).is_some();
                 let has_probe = probes(&from).any(|probe| target.values().any(|value| value == probe));
                 assert!(!points || has_probe, "{distinct} {first}");
             }

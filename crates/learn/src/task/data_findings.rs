@@ -182,10 +182,20 @@ impl<'a> Examiner<'a> {
         }
         let mut joined: Vec<([ColumnId; 2], usize)> = counts.into_iter().collect();
         joined.sort_by_key(|&(pair, labels)| (std::cmp::Reverse(labels), pair));
-        let named: Vec<[ColumnId; 2]> = self.columns().flat_map(|from| self.targets_by_name(from)).collect();
-        for pair in named {
-            if !joined.iter().any(|(other, _)| *other == pair) && self.has_values_of(pair) {
-                joined.push((pair, 0));
+        let of_labels: FxHashSet<[ColumnId; 2]> = joined.iter().map(|(pair, _)| *pair).collect();
+        let targets = targets_by_name(self.schema);
+        for from in self.columns() {
+            if !self.may_need_key(from) {
+                continue;
+            }
+            let name = split_identifier(&self.schema.column(from).name);
+            for &to in targets.get(&name).into_iter().flatten().filter(|to| to.table != from.table) {
+                if self.start.elapsed() > LONGEST {
+                    break;
+                }
+                if !of_labels.contains(&[from, to]) && self.has_values_of([from, to]) {
+                    joined.push(([from, to], 0));
+                }
             }
         }
         let suggested = |([from, to], labels): ([ColumnId; 2], usize)| SuggestedKey {
@@ -212,22 +222,9 @@ impl<'a> Examiner<'a> {
         self.schema.table(id.table).foreign_keys.iter().any(|key| key.columns.contains(&id.column))
     }
 
-    /// Returns the primary keys of other tables that a column without a key is called after: `museum_id`, or `id` of `museum`.
-    fn targets_by_name(&self, from: ColumnId) -> Vec<[ColumnId; 2]> {
-        let is_primary = self.schema.table(from.table).primary_key == [from.column];
-        if self.has_key(from) || is_primary {
-            return vec![];
-        }
-        let name = split_identifier(&self.schema.column(from).name);
-        let tables = (0..).map(TableId).zip(&self.schema.tables).filter(|(table, _)| *table != from.table);
-        let target = |(table, contents): (TableId, &xpr_lang::sql::Table)| {
-            let [column] = contents.primary_key[..] else { return None };
-            let key = split_identifier(&contents.columns[column as usize].name);
-            let with_table = [split_identifier(&contents.name), key.clone()].concat();
-            let is_called_after = (key.len() > 1 && name == key) || name == with_table;
-            is_called_after.then_some([from, ColumnId { table, column }])
-        };
-        tables.filter_map(target).collect()
+    /// Returns whether a column has no key and is none.
+    fn may_need_key(&self, id: ColumnId) -> bool {
+        !self.has_key(id) && self.schema.table(id.table).primary_key != [id.column]
     }
 
     /// Returns whether nearly all values of a column are those of another one.
@@ -272,5 +269,71 @@ impl<'a> Examiner<'a> {
         let from = key.columns.iter().map(|&column| self.name(ColumnId { table, column }));
         let to = key.to.iter().map(|&column| self.name(column));
         ColumnPair { from: from.collect::<Vec<_>>().join(" + "), to: to.collect::<Vec<_>>().join(" + ") }
+    }
+}
+
+/// Returns the primary keys that columns with these names are called after: `museum_id`, or `id` of `museum`. They are in the
+/// order of the schema.
+fn targets_by_name(schema: &Schema) -> FxHashMap<Vec<String>, Vec<ColumnId>> {
+    let mut targets: FxHashMap<Vec<String>, Vec<ColumnId>> = FxHashMap::default();
+    for (table, contents) in (0..).map(TableId).zip(&schema.tables) {
+        let [column] = contents.primary_key[..] else { continue };
+        let key = split_identifier(&contents.columns[column as usize].name);
+        let with_table = [split_identifier(&contents.name), key.clone()].concat();
+        let names = [Some(with_table), Some(key).filter(|key| key.len() > 1)];
+        for name in names.into_iter().flatten() {
+            let of_name = targets.entry(name).or_default();
+            let target = ColumnId { table, column };
+            if of_name.last() != Some(&target) {
+                of_name.push(target);
+            }
+        }
+    }
+    targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xpr_lang::sql::{Column, Table};
+
+    /// Issue 18: every column was compared with every table.
+    #[test]
+    fn columns_are_called_after_primary_keys() {
+        let table = |name: &str, columns: &[&str], primary_key: &[u32]| Table {
+            comment: None,
+            namespace: None,
+            name: name.to_owned(),
+            columns: columns
+                .iter()
+                .map(|&name| Column { comment: None, name: name.to_owned(), ty: ColumnType::Number })
+                .collect(),
+            primary_key: primary_key.to_vec(),
+            foreign_keys: vec![],
+        };
+        let tables = vec![
+            table("museum", &["id", "name"], &[0]),
+            table("visit", &["museum_id", "ticketCode"], &[]),
+            table("ticket", &["ticket_code"], &[0]),
+            table("old_ticket", &["ticket_code"], &[0]),
+            table("_", &["both_words"], &[0]),
+            table("pair", &["a", "b"], &[0, 1]),
+        ];
+        let targets = targets_by_name(&Schema { dialect: Default::default(), tables });
+        let of = |name: &str| {
+            let found = targets.get(&split_identifier(name));
+            found.into_iter().flatten().map(|id| id.table.0).collect::<Vec<u32>>()
+        };
+        for (name, expected) in [
+            ("museum_id", &[0][..]),
+            ("MuseumID", &[0]),
+            ("id", &[]),
+            ("ticketCode", &[2, 3]),
+            ("ticket_ticket_code", &[2]),
+            ("both words", &[4]),
+            ("pair_a", &[]),
+        ] {
+            assert_eq!(of(name), expected, "{name}");
+        }
     }
 }
