@@ -352,9 +352,18 @@ impl Session {
     }
 }
 
+/// Why a query with parameters fails.
+const WITH_PARAMETERS: &str = "refused: a query with parameters";
+
 /// Returns the message of an error without the text of the program.
 fn message(error: &Error) -> String {
     match error {
+        // SQLite allows none here, and says that there are too many.
+        Error::SqlInputError { msg, .. }
+            if msg.contains("SQL variables") || msg.starts_with("variable number") =>
+        {
+            WITH_PARAMETERS.to_owned()
+        }
         Error::SqlInputError { msg, .. } => msg.clone(),
         Error::SqliteFailure(_, Some(message)) => message.clone(),
         Error::MultipleStatement => "refused: more than one statement".to_owned(),
@@ -370,7 +379,7 @@ fn check_statement(statement: &Statement<'_>) -> Result<(), Fault> {
     } else if !statement.readonly() {
         refused("a statement that could write")
     } else if statement.parameter_count() > 0 {
-        refused("a query with parameters")
+        Err(Fault::Runtime(WITH_PARAMETERS.to_owned()))
     } else if statement.column_count() == 0 {
         refused("there is no query here")
     } else {
