@@ -69,6 +69,29 @@ fn a_schema_that_sqlite_does_not_come_back_from_ends_the_command() {
     assert!(reasons.iter().any(|reason| stderr(&output).contains(reason)), "{}", stderr(&output));
 }
 
+/// Issue 18: a file of two megabytes made `xpr init` ask for 33 gigabytes of memory.
+#[test]
+fn many_columns_take_little_memory() {
+    let folder = folder(MUSIC, PAIRS);
+    let columns: Vec<String> = (0..60).map(|column| format!("{column} AS c{column}")).collect();
+    let views: Vec<String> = (0..3000)
+        .map(|view| format!("CREATE VIEW v{view} AS SELECT {} FROM artist;", columns.join(", ")))
+        .collect();
+    change(folder.path(), &format!("BEGIN; {} COMMIT;", views.concat()));
+    let limited = "ulimit -v 4000000 && exec \"$@\"";
+    let output = Command::new("sh")
+        .current_dir(folder.path())
+        .args(["-c", limited, "sh", env!("CARGO_BIN_EXE_xpr")])
+        .args(INIT)
+        .arg("--no-base")
+        .output()
+        .unwrap();
+    let notes = stderr(&output);
+    assert!(output.status.success(), "{notes}");
+    assert!(notes.contains("the tables of the database have more than 50000 columns"), "{notes}");
+    assert!(notes.lines().count() < 30, "{notes}");
+}
+
 #[test]
 fn tables_whose_names_are_not_utf8_are_left_out_with_a_note() {
     let folder = folder(MUSIC, PAIRS);

@@ -93,9 +93,16 @@ pub trait Environment {
         &[]
     }
 
-    /// Returns every relation between two items. Pairs that are not listed are unrelated.
+    /// Returns every relation between two items, except those of [`Environment::sibling_relation`]. Pairs that are not listed are
+    /// unrelated.
     fn relations(&self) -> &[Relation] {
         &[]
+    }
+
+    /// Returns the relation between two items that come after the same one and have no relation in the list. They are not listed
+    /// because there are so many: of a thousand columns of a table, a million pairs.
+    fn sibling_relation(&self) -> Option<RelationKind> {
+        None
     }
 
     /// Returns the item that a program must name before this one, such as the table of a column.

@@ -8,7 +8,8 @@
 //! - between two items, the relation that the environment lists;
 //! - between a word and a rule that has phrases, the same as between a word and an item.
 
-use xpr_lang::Relation;
+use std::collections::BTreeMap;
+use xpr_lang::{Environment, ItemId, Relation, RelationKind};
 use xpr_text::is_function_word;
 
 /// Between two words: their distance, clipped to −2 … 2.
@@ -56,19 +57,54 @@ fn class(kind: usize) -> u8 {
     kind.min(CLASSES as usize - 1) as u8
 }
 
-/// Returns the kind of relation from each item to each, which no question changes: `[items, items]`.
-pub(crate) fn among_items(items: usize, relations: &[Relation]) -> Vec<u8> {
-    let mut kinds = vec![UNRELATED; items * items];
-    for item in 0..items {
-        kinds[item * items + item] = SAME;
+/// The relations between the items of an environment.
+#[derive(Debug)]
+pub(crate) struct ItemRelations {
+    items: usize,
+    listed: Vec<Relation>,
+    /// The relation between items that come after the same one, and these items.
+    siblings: Option<(RelationKind, Vec<Vec<usize>>)>,
+}
+
+impl ItemRelations {
+    pub(crate) fn new(environment: &dyn Environment) -> Self {
+        let items = environment.items().len();
+        let siblings = environment.sibling_relation().map(|kind| {
+            let mut after: BTreeMap<ItemId, Vec<usize>> = BTreeMap::new();
+            for item in 0..items {
+                if let Some(parent) = environment.after(ItemId(item as u32)) {
+                    after.entry(parent).or_default().push(item);
+                }
+            }
+            (kind, after.into_values().collect())
+        });
+        ItemRelations { items, listed: environment.relations().to_vec(), siblings }
     }
-    // If two items have several relations, the first one counts: it is written last.
-    for relation in relations.iter().rev() {
-        if relation.from != relation.to {
-            kinds[relation.from.index() * items + relation.to.index()] = ENVIRONMENT + relation.kind.0;
+
+    /// Returns the kind of relation from each item to each, which no question changes: `[items, items]`.
+    pub(crate) fn matrix(&self) -> Vec<u8> {
+        let items = self.items;
+        let mut kinds = vec![UNRELATED; items * items];
+        for (kind, siblings) in
+            self.siblings.iter().flat_map(|(kind, all)| all.iter().map(move |some| (kind, some)))
+        {
+            for &from in siblings {
+                for &to in siblings {
+                    kinds[from * items + to] = ENVIRONMENT + kind.0;
+                }
+            }
         }
+        for item in 0..items {
+            kinds[item * items + item] = SAME;
+        }
+        // If two items have several relations, the first one counts: it is written last.
+        for relation in self.listed.iter().rev() {
+            if relation.from != relation.to {
+                kinds[relation.from.index() * items + relation.to.index()] = ENVIRONMENT + relation.kind.0;
+            }
+        }
+        kinds
     }
-    kinds
 }
 
 /// The phrase of an item, prepared for matching.
@@ -163,6 +199,50 @@ pub(crate) fn among_first(kinds: &[u8], elements: usize) -> Vec<u8> {
 mod tests {
     use super::*;
     use xpr_text::{stem, tokenize};
+
+    #[test]
+    fn columns_of_a_table_are_siblings_unless_one_points_to_the_other() {
+        use xpr_lang::sql::{
+            Column, ColumnId, ColumnType, ForeignKey, Schema, Sql, SqlEnvironment, Table, TableId,
+        };
+        let column = |name: &str| Column { comment: None, name: name.into(), ty: ColumnType::Text };
+        let key = ForeignKey {
+            columns: vec![1],
+            to: vec![ColumnId { table: TableId(0), column: 0 }],
+            confidence: 1.0,
+        };
+        let table = |name: &str, foreign_keys: Vec<ForeignKey>| Table {
+            comment: None,
+            namespace: None,
+            name: name.into(),
+            columns: ["id", "twin", "size"].map(column).to_vec(),
+            primary_key: vec![],
+            foreign_keys,
+        };
+        let tables = vec![table("town", vec![key]), table("lake", vec![])];
+        let environment = SqlEnvironment::new(&Sql::new(Schema { dialect: Default::default(), tables }));
+        let matrix = ItemRelations::new(&environment).matrix();
+        let items = environment.items().len();
+        let name = |from: &str, to: &str| {
+            let [from, to] = [from, to].map(|symbol| environment.find(symbol).unwrap().index());
+            let kind = matrix[from * items + to].checked_sub(ENVIRONMENT)?;
+            Some(environment.relation_names()[usize::from(kind)])
+        };
+        for (from, to, expected) in [
+            ("town.size", "town.id", Some("columns of one table")),
+            ("town.id", "town.size", Some("columns of one table")),
+            ("lake.id", "lake.twin", Some("columns of one table")),
+            ("town.twin", "town.id", Some("column points to column")),
+            ("town.id", "town.twin", Some("column is pointed to by column")),
+            ("town.id", "town", Some("column of table")),
+            ("town.id", "lake.id", None),
+            ("town", "lake", None),
+            ("0", "1", None),
+            ("town.id", "town.id", None),
+        ] {
+            assert_eq!(name(from, to), expected, "{from} {to}");
+        }
+    }
 
     #[test]
     fn a_whole_phrase_takes_precedence_over_a_part() {

@@ -1,12 +1,12 @@
 //! An environment as the parser sees it.
 
 use crate::columns::ActionColumns;
-use crate::linking::{self, StemmedPhrase};
+use crate::linking::{self, ItemRelations, StemmedPhrase};
 use crate::question::QuestionItems;
 use crate::rule_phrases::RulePhrases;
 use crate::vocabulary::UNKNOWN_WORD;
 use crate::{Question, Surroundings, Vocabulary};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use xpr_lang::{Action, Environment, Grammar, Item, ItemId, RuleId};
 use xpr_text::{stem, tokenize};
 
@@ -21,8 +21,10 @@ pub struct Scene(Arc<SceneContent>);
 struct SceneContent {
     rules: usize,
     columns: ActionColumns,
-    /// The kind of relation from each item to each.
-    among_items: Vec<u8>,
+    item_relations: ItemRelations,
+    /// The kind of relation from each item to each. Only a question about all items needs it, which no question about a large
+    /// database is.
+    among_items: OnceLock<Vec<u8>>,
     relation_kinds: usize,
     items: ItemFeatures,
     rule_phrases: RulePhrases,
@@ -93,7 +95,8 @@ impl Scene {
             rules: grammar.signatures().rules().len(),
             rule_phrases: RulePhrases::new(grammar.signatures(), vocabulary),
             columns: ActionColumns::new(grammar, environment),
-            among_items: linking::among_items(environment.items().len(), environment.relations()),
+            item_relations: ItemRelations::new(environment),
+            among_items: OnceLock::new(),
             relation_kinds: linking::kinds(environment.relation_names().len()),
             items: ItemFeatures::of_names(environment.items(), vocabulary),
         }))
@@ -152,7 +155,8 @@ impl Scene {
     /// word.
     pub fn question(&self, utterance: &str, vocabulary: &Vocabulary) -> Question {
         let phrases: Vec<&StemmedPhrase> = self.items().phrases.iter().collect();
-        let items = (&*phrases, &*self.0.among_items);
+        let among_items = self.0.among_items.get_or_init(|| self.0.item_relations.matrix());
+        let items = (&*phrases, among_items.as_slice());
         Question::new(&words_or_unknown(utterance), items, self, vocabulary)
     }
 
@@ -171,7 +175,7 @@ impl Scene {
         let own = ItemFeatures::of_values(&environment.items()[shared.len()..], vocabulary);
         let shared_phrases = shared.iter().map(|&item| &self.items().phrases[item as usize]);
         let phrases: Vec<&StemmedPhrase> = shared_phrases.chain(&own.phrases).collect();
-        let among_items = linking::among_items(environment.items().len(), environment.relations());
+        let among_items = ItemRelations::new(&**environment).matrix();
         let items = (&*phrases, &*among_items);
         let question = Question::new(&words_or_unknown(utterance), items, self, vocabulary);
         question.with_items(QuestionItems::new(surroundings, own))

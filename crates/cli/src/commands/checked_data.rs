@@ -90,7 +90,7 @@ impl CheckedData {
         write_notes(index.failures().iter().map(|(table, reason)| {
             format!("the table {} cannot be read to its end: {reason}", schema.schema.table_name(*table))
         }));
-        write_notes(schema.left_out.iter().map(ToString::to_string));
+        write_notes(schema.notes());
         Ok(CheckedData { database, schema, values, labeled, unlabeled, coverage, vocabulary })
     }
 

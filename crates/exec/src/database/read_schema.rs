@@ -25,6 +25,8 @@ pub type ProgressCallback<'p> = dyn FnMut(ReadingProgress<'_>) -> ControlFlow<()
 const SHOWN_NAME: usize = 60;
 /// The columns that a note names.
 const SHOWN_COLUMNS: usize = 5;
+/// The tables that have a note of their own.
+const SHOWN_TABLES: usize = 20;
 
 /// A table or view, or some of its columns, that are not part of the schema because they cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +93,17 @@ pub(crate) trait TableSamples {
 }
 
 impl ReadSchema {
+    /// Returns notes for users about what is left out.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> =
+            self.left_out.iter().take(SHOWN_TABLES).map(ToString::to_string).collect();
+        if self.left_out.len() > SHOWN_TABLES {
+            let more = self.left_out.len() - SHOWN_TABLES;
+            notes.push(format!("so are {more} more tables, or columns of them"));
+        }
+        notes
+    }
+
     /// Adds the types of columns and the foreign keys that samples of the tables show to what a database declares.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use super::literal::{Literal, LiteralKind};
 use super::rules::LiteralPosition;
 use super::schema::{ColumnId, TableId};
 use super::sense::{SearchFacts, SenseFacts};
-use crate::{Action, Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, Sense};
+use crate::{Action, Environment, Item, ItemId, ItemPosition, LiteralClass, Relation, RelationKind, Sense};
 use relations::{RELATION_NAMES, SchemaLink, is_key, link, schema_relations};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -386,6 +386,10 @@ impl Environment for SqlEnvironment {
 
     fn relations(&self) -> &[Relation] {
         &self.relations
+    }
+
+    fn sibling_relation(&self) -> Option<RelationKind> {
+        Some(RelationKind(SchemaLink::SameTable as u8))
     }
 
     /// A column comes after its table: programs write `FROM` first, so a column of another table would be unbound.

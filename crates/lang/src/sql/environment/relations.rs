@@ -50,8 +50,8 @@ pub(super) fn is_key(relation: &Relation) -> bool {
         .any(|link| relation.kind == RelationKind(*link as u8))
 }
 
-/// Returns the relations between tables and columns. A pair has at most one: where several apply, it is the most
-/// specific one, which is added last.
+/// Returns the relations between tables and columns, except those of the columns of one table. A pair has at most one: where
+/// several apply, it is the most specific one, which is added last.
 pub(super) fn schema_relations(environment: &SqlEnvironment, schema: &Schema) -> Vec<Relation> {
     let mut links = Links { environment, links: FxHashMap::default() };
     for (id, table) in (0..).map(TableId).zip(&schema.tables) {
@@ -87,12 +87,10 @@ impl Links<'_> {
 
     fn add_columns(&mut self, table: TableId, count: u32) {
         let table_item = self.table(table);
-        let columns: Vec<ItemId> = (0..count).map(|column| self.column(ColumnId { table, column })).collect();
-        for &column in &columns {
+        for column in 0..count {
+            let column = self.column(ColumnId { table, column });
             self.links.insert((column, table_item), SchemaLink::ColumnOfTable);
             self.links.insert((table_item, column), SchemaLink::TableHasColumn);
-            let others = columns.iter().filter(|other| **other != column);
-            self.links.extend(others.map(|other| ((column, *other), SchemaLink::SameTable)));
         }
     }
 

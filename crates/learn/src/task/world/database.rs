@@ -148,7 +148,7 @@ fn read_schema(
     folder: &Path,
     progress: &mut ProgressCallback<'_>,
 ) -> Result<(Schema, Vec<String>), TaskError> {
-    let mut notes: Vec<String> = declared.left_out.iter().map(ToString::to_string).collect();
+    let mut notes = declared.notes();
     match stored_schema::read(folder, declared) {
         Some(Ok(schema)) => return Ok((schema, notes)),
         Some(Err(reason)) => notes.push(format!(
