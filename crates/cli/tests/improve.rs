@@ -174,6 +174,9 @@ fn a_correction_is_learned_promoted_and_rolled_back() {
     // The same answers would make the same parser again. The next one learns from them when people say more.
     let again = printed(&served.xpr(&["improve", "music/run"]));
     assert!(again.starts_with("There is nothing new since parser 1, which was rolled back"), "{again}");
+    let again = printed(&served.xpr(&["improve", "music/run", "--json"]));
+    let again: serde_json::Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(again, serde_json::json!({ "decision": null, "new": 0, "rolled_back": 1 }));
     assert_eq!(served.parsers().next_number(), 2);
     served.say("how many albums are there", "SELECT COUNT(*) FROM album", Verdict::Right, None);
     let improved = printed(&served.xpr(&["improve", "music/run"]));

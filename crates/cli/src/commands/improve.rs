@@ -23,6 +23,17 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 /// The time between two lines of progress.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
+/// The output of `--json` if no parser was trained.
+#[derive(Serialize)]
+struct NothingNew {
+    /// There is none.
+    decision: Option<Decision>,
+    /// The number of questions that are new, which are too few.
+    new: usize,
+    /// The parser that has learned the others and was rolled back, if there is one.
+    rolled_back: Option<usize>,
+}
+
 /// The output of `--json`.
 #[derive(Serialize)]
 struct ImprovementReport<'a> {
@@ -56,7 +67,10 @@ pub(crate) fn run(arguments: &ImproveArguments, out: &mut dyn Write) -> Result<(
     if arguments.watch.is_some() {
         return watch(arguments, &options, round, out);
     }
-    let Improved::TooFew { rolled_back, .. } = round.improved else { return Ok(()) };
+    let Improved::TooFew { new, rolled_back } = round.improved else { return Ok(()) };
+    if arguments.output.json {
+        return write_json(out, &NothingNew { decision: None, new, rolled_back });
+    }
     let message = match rolled_back {
         Some(parser) => format!(
             "There is nothing new since parser {parser}, which was rolled back: the next one would learn from the same answers. \
