@@ -269,7 +269,7 @@ fn a_damaged_member_is_not_shared() {
 /// Issue 18: two evaluations at a time left the predictions of one and the figures of the other, and one with another beam replaced the result of
 /// the run.
 #[test]
-fn evaluations_wait_for_each_other_and_those_with_other_settings_leave_the_run_as_it_is() {
+fn of_evaluations_at_the_same_time_one_is_recorded_and_none_with_other_settings() {
     let calendar = SmallCalendar::new();
     succeed(&mut calendar.train("run", &["train.steps=2"]));
     let run = calendar.argument("run");
@@ -283,7 +283,10 @@ fn evaluations_wait_for_each_other_and_those_with_other_settings_leave_the_run_a
     fs::write(&leftover, "half").unwrap();
     let lock = xpr_run::RunFolder::open(&calendar.path("run")).unwrap().lock().unwrap();
     fs::write(&leftover, "half").unwrap();
-    assert_refused(&mut command(&["eval", &run]), "run is in use: another process is training in it");
+    let beside = succeed(&mut command(&["eval", &run]));
+    let notes = String::from_utf8_lossy(&beside.stderr).into_owned();
+    assert!(notes.contains("run is in use by another process"), "{notes}");
+    assert!(notes.contains("this evaluation is not recorded in the run") && leftover.exists(), "{notes}");
     succeed(&mut command(&["eval", &run, "--beam", "1"]));
     drop(lock);
     succeed(&mut command(&["eval", &run]));
@@ -461,6 +464,16 @@ fn the_parser_of_a_round_has_the_data_and_settings_of_its_run() {
     fs::rename(calendar.path("settings"), calendar.path("run/members/round-1/config.toml")).unwrap();
     remove_files(&calendar.path("run"));
     succeed(&mut train(&[]));
+    assert!(weights() == before);
+    // An earlier version recorded neither settings nor data of a round, and the run's own are compared when it is resumed.
+    for file in ["config.toml", "data.json"] {
+        fs::remove_file(calendar.path(&format!("run/members/round-1/{file}"))).unwrap();
+    }
+    let resume =
+        ["train", "--resume", "--out", &calendar.argument("run"), "--data", &calendar.argument("data")];
+    let resumed = succeed(&mut command(&resume));
+    let notes = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    assert!(notes.contains("round-1"), "{notes}");
     assert!(weights() == before);
 
     remove_files(&calendar.path("run"));

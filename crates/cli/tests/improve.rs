@@ -184,6 +184,12 @@ fn a_correction_is_learned_promoted_and_rolled_back() {
     assert_eq!((served.ask(question).as_str(), served.parsers().current), (learned, 2));
     let list = printed(&served.xpr(&["improve", "music/run", "--list"]));
     assert!(list.contains("1  improved, from 0, rolled back, ") && list.contains("→ 2  improved"), "{list}");
+    // Other settings make another parser.
+    printed(&served.xpr(&["improve", "music/run", "--rollback"]));
+    let again = printed(&served.xpr(&["improve", "music/run"]));
+    assert!(again.starts_with("There is nothing new since parser"), "{again}");
+    let other = printed(&served.xpr(&["improve", "music/run", "--set", "train.seed=3", "--json"]));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&other).unwrap()["number"], 3, "{other}");
 }
 
 /// Issue 19: a correction of what the parser had learned was ignored, and `xpr improve` said that it was learned.

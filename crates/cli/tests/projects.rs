@@ -609,6 +609,10 @@ fn a_parser_is_taught_whole_or_not_at_all_and_stays_as_it_is() {
     refused(teach(), "card.md: this is not the file that training wrote");
     assert_eq!(fs::read_dir(run.join("parsers")).unwrap().count(), 0);
     fs::write(run.join("card.md"), card).unwrap();
+    // A parser that takes no steps has no checkpoint, and is the same again.
+    let first = fs::read(run.join("model.safetensors")).unwrap();
+    printed(&xpr(folder.path(), &["train", "--resume", "--out", "project/run"]));
+    assert!(fs::read(run.join("model.safetensors")).unwrap() == first);
     printed(&teach());
 
     let weights = || fs::read(run.join("parsers/1/model.safetensors")).unwrap();

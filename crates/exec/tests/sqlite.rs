@@ -212,19 +212,22 @@ fn what_no_query_can_read_is_left_out_with_a_note() {
                  CREATE VIEW padded AS SELECT id, printf('%05d', id) AS code FROM city;
                  CREATE VIEW listed AS SELECT value FROM json_each('[1]');
                  CREATE VIEW over_padded AS SELECT id FROM padded;
+                 CREATE VIEW broken AS SELECT broken(id) FROM city;
                  INSERT INTO city (id, name) VALUES (1, 'Rome');",
             )
             .unwrap();
     });
     let (notes, tables) = notes_and_tables(&test.open());
-    assert_eq!(tables, ["city (loud, id, name, )"]);
+    // A parser of an earlier version may know the views that only the rules for queries refuse.
+    assert_eq!(
+        tables,
+        ["city (loud, id, name, )", "padded (id, code)", "listed (value)", "over_padded (id)"]
+    );
     assert_eq!(
         notes,
         [
+            "the table broken is left out: no such function: broken",
             "the column shouted of city is left out: unknown function: shout()",
-            "the table padded is left out: refused: the function printf is not on the list of allowed ones",
-            "the table listed is left out: refused: reading json_each, which is not a table of the schema",
-            "the table over_padded is left out: refused: the function printf is not on the list of allowed ones",
         ]
     );
     assert_eq!(test.open().schema().unwrap().tables[0].primary_key, [1]);
@@ -312,7 +315,7 @@ fn long_names_are_left_out_with_a_note() {
 #[test]
 fn notes_about_many_tables_are_few() {
     let views: Vec<String> =
-        (0..30).map(|view| format!("CREATE VIEW v{view} AS SELECT printf(a) FROM t;")).collect();
+        (0..30).map(|view| format!("CREATE VIEW v{view} AS SELECT missing(a) FROM t;")).collect();
     let test = TestDatabase::new(&format!("CREATE TABLE t (a); {}", views.concat()));
     let notes = test.open().declared_schema().unwrap().notes();
     assert_eq!((notes.len(), notes[20].as_str()), (21, "so are 10 more tables, or columns of them"));

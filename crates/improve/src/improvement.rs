@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use xpr_data::Example;
+use xpr_learn::experiment::check_settings;
 use xpr_learn::task::check_length;
 use xpr_learn::{Experiment, Observer, TrainedRun};
 use xpr_run::{
@@ -208,11 +209,16 @@ impl<'r> Session<'r> {
     /// returns its number too.
     fn news(&self, parsers: &ParserList) -> Result<(usize, Option<usize>), ImproveError> {
         let mut fewest = (self.new.len() + self.revised, None);
+        let config = self.settings(&[]);
         for parser in parsers.parsers.iter().filter(|parser| parser.rolled_back) {
             // Its folder may have been deleted to be rid of it.
             let Ok(folder) = RunFolder::open(&ParserList::folder(&self.current.run, parser.number)) else {
                 continue;
             };
+            // Other settings make another parser.
+            if check_settings(&folder, &config, &self.asked).is_err() {
+                continue;
+            }
             let news = news_since(&folder, self.current, &self.asked, &self.labels)?.len();
             if news < fewest.0 {
                 fewest = (news, Some(parser.number));
@@ -247,19 +253,24 @@ impl<'r> Session<'r> {
         Ok((new, self.compare(&parser, &self.known)?))
     }
 
+    /// Returns the settings of a parser that learns from all questions but these.
+    fn settings(&self, held_out: &[String]) -> Config {
+        let is_learned =
+            |asked: &&AskedQuestion| asked.said.confirmed().is_some() && !held_out.contains(&asked.key());
+        let labels = self.labels.len() + self.asked.iter().filter(is_learned).count();
+        match self.has_steps {
+            true => self.config.clone(),
+            false => for_labels(self.config.clone(), labels),
+        }
+    }
+
     fn train_parser(
         &self,
         folder: &RunFolder,
         held_out: &[String],
         observer: &mut RecordedImprovement<'_>,
     ) -> Result<TrainedRun, ImproveError> {
-        let is_learned =
-            |asked: &&AskedQuestion| asked.said.confirmed().is_some() && !held_out.contains(&asked.key());
-        let labels = self.labels.len() + self.asked.iter().filter(is_learned).count();
-        let config = match self.has_steps {
-            true => self.config.clone(),
-            false => for_labels(self.config.clone(), labels),
-        };
+        let config = self.settings(held_out);
         let watch = &mut |_: &str, _, _| {};
         let experiment = Experiment::load_next(config, &self.asked, held_out, self.current, watch)?;
         // Each question is in all parsers but one, and in the new one.

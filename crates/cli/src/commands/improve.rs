@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &ImproveArguments, out: &mut dyn Write) -> Result<(
     let message = match rolled_back {
         Some(parser) => format!(
             "There is nothing new since parser {parser}, which was rolled back: the next one would learn from the same answers. \
-             It is trained when people say more."
+             It is trained when people say more, or with other settings (`--set`)."
         ),
         None if round.is_confirmed => {
             "There is nothing new: the parser has learned every question whose answer was confirmed."

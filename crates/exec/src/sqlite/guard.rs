@@ -352,6 +352,9 @@ impl Session {
     }
 }
 
+/// How the reason begins why a statement is refused that SQLite would run.
+pub(super) const REFUSED: &str = "refused:";
+
 /// Why a query with parameters fails.
 const WITH_PARAMETERS: &str = "refused: a query with parameters";
 

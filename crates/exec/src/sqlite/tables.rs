@@ -13,7 +13,7 @@ use crate::database::{
     Cell, ColumnProfile, LeftOutTable, ProgressCallback, ReadSchema, TableProfile, TableSamples, failure,
 };
 
-use super::guard::{Allowance, Session};
+use super::guard::{Allowance, REFUSED, Session};
 use super::memory::Budget;
 use super::patience::Patience;
 use crate::Fault;
@@ -341,8 +341,8 @@ fn long_name() -> String {
     format!("its name has more than {LONGEST_NAME} bytes; rename it")
 }
 
-/// Leaves out what no query can read: columns with long names, and columns and views that a query may not use, such as a view
-/// that calls `printf`.
+/// Leaves out what cannot be read: columns with long names, and columns and views that SQLite cannot read. A view that only the
+/// rules for queries refuse, such as one that calls `printf`, stays: a parser that was trained with it needs it.
 fn leave_out_unreadable(declared: &mut ReadSchema, session: &Session) {
     let mut patience = Patience::new(SAMPLE_LIMITS, STOPPED_SAMPLES);
     let mut refusal = |sql: &str| {
@@ -357,13 +357,19 @@ fn leave_out_unreadable(declared: &mut ReadSchema, session: &Session) {
         let named: Vec<usize> = (0..reasons.len()).filter(|&column| reasons[column].is_none()).collect();
         let all = column_statements(&table, &named, "", str::to_owned);
         if all.iter().any(|statement| refusal(&statement.sql).is_some()) {
-            if let Some(reason) = refusal(&format!("SELECT 1 FROM {}", quoted(&table.name, '"'))) {
-                declared.left_out.push(LeftOutTable::whole(table.name, reason));
-                continue;
-            }
-            for column in named {
-                let statements = column_statements(&table, &[column], "", str::to_owned);
-                reasons[column] = statements.iter().find_map(|statement| refusal(&statement.sql));
+            match refusal(&format!("SELECT 1 FROM {}", quoted(&table.name, '"'))) {
+                // Reading its values fails, which is noted.
+                Some(reason) if reason.starts_with(REFUSED) => {}
+                Some(reason) => {
+                    declared.left_out.push(LeftOutTable::whole(table.name, reason));
+                    continue;
+                }
+                None => {
+                    for column in named {
+                        let statements = column_statements(&table, &[column], "", str::to_owned);
+                        reasons[column] = statements.iter().find_map(|statement| refusal(&statement.sql));
+                    }
+                }
             }
         }
         if let Some(reason) = reasons.iter().flatten().next().cloned() {

@@ -176,7 +176,7 @@ impl Pretraining {
         let observer = &mut RecordedProgress::new(folder, observer);
         let mut trainer = self.trainer();
         let parser = (&self.grammar, self.vocabulary.words());
-        if !begin_or_restore(&mut trainer, parser, folder, observer)? {
+        if !begin_or_restore(&mut trainer, parser, self.config.train.steps, folder, observer)? {
             folder.write_json(RunFile::Databases, &self.databases)?;
         }
         folder.write_json(RunFile::NoisyChannel, &self.channel)?;

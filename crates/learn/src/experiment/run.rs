@@ -50,7 +50,7 @@ impl Experiment {
         let mut model = match (self.objective(), self.shared_members()) {
             (None, Some(members)) => self.train_shared(members, folder, observer)?,
             (Some(_), _) if self.config().learn.ensemble > 0 => {
-                let (model, channel) = self.train_student(folder, observer)?;
+                let (model, channel) = self.train_student(folder, resume, observer)?;
                 taught = Some(channel);
                 model
             }
@@ -97,6 +97,7 @@ impl Experiment {
     fn train_student(
         &self,
         folder: &RunFolder,
+        resume: bool,
         observer: &mut dyn Observer,
     ) -> Result<(Model, NoisyChannel), ExperimentError> {
         let mut members = self.members(folder, observer)?;
@@ -106,7 +107,7 @@ impl Experiment {
         for round in 1..rounds {
             let place = folder.members().join(format!("round-{round}"));
             let place = match self.writes() {
-                true => self.round_folder(&place, observer)?,
+                true => self.round_folder(&place, resume, observer)?,
                 false => RunFolder::followed(&place),
             };
             let (model, taught) =
@@ -120,9 +121,22 @@ impl Experiment {
     }
 
     /// Returns the folder of the parser of an earlier round, which is trained with the settings and data of the run.
-    fn round_folder(&self, place: &Path, observer: &mut dyn Observer) -> Result<RunFolder, ExperimentError> {
+    fn round_folder(
+        &self,
+        place: &Path,
+        resume: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<RunFolder, ExperimentError> {
         let folder = RunFolder::open_or_create(place)?.locked()?;
-        if folder.is_begun()? {
+        // An earlier version recorded neither settings nor data of a round. Those of the run, which is resumed, were compared.
+        let is_of_earlier_version = resume
+            && folder.has(RunFile::Grammar)
+            && !folder.has(RunFile::Config)
+            && !folder.has(RunFile::Data);
+        if is_of_earlier_version {
+            observer.note(&without_data_record(&folder));
+        }
+        if !is_of_earlier_version && folder.is_begun()? {
             check_settings(&folder, self.config(), &[])?;
             self.check_data(&folder, observer)?;
         } else {
@@ -193,7 +207,7 @@ impl Experiment {
         observer: &mut dyn Observer,
     ) -> Result<Model, ExperimentError> {
         let (grammar, words) = (self.task().grammar_record(), self.task().vocabulary().words());
-        begin_or_restore(&mut trainer, (&grammar, words), folder, observer)?;
+        begin_or_restore(&mut trainer, (&grammar, words), config.train.steps, folder, observer)?;
         if teacher.is_some() {
             let figures = unlabeled_questions(self.task().language(), self.unlabeled_examples());
             folder.write_json(RunFile::Unlabeled, &figures)?;

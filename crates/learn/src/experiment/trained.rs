@@ -214,23 +214,24 @@ impl TrainedRun {
     }
 
     /// Evaluates the run on its test examples, and records predictions and evaluation. If the parser may have learned some of them, or its
-    /// folder cannot be written to, nothing is recorded.
+    /// folder cannot be written to or is in use by another process, nothing is recorded.
     ///
     /// # Errors
-    /// If the examples cannot be read, another process writes in the folder, or a file cannot be written.
+    /// If the examples cannot be read, or a file cannot be written.
     pub fn evaluate(&self) -> Result<RunEvaluation, ExperimentError> {
         let TrainedRun { folder, config, task, .. } = self;
         // Two evaluations at a time would record the predictions of one and the figures of the other.
         let lock = match folder.lock() {
-            Err(RunError::File { source, .. }) if is_read_only(&source) => None,
-            lock => Some(lock?),
+            Err(RunError::File { source, .. }) if is_read_only(&source) => Err("cannot be written to"),
+            Err(RunError::InUse(_)) => Err("is in use by another process"),
+            lock => Ok(lock?),
         };
         let RunDivision { division, is_known, mut notes, .. } = self.division()?;
         let test = task.test(&division.evaluated, &|| {})?;
-        if lock.is_none() {
-            notes.push(format!("{} cannot be written to", folder.folder().display()));
+        if let Err(reason) = &lock {
+            notes.push(format!("{} {reason}", folder.folder().display()));
         }
-        if !is_known || lock.is_none() {
+        if !is_known || lock.is_err() {
             notes.push("this evaluation is not recorded in the run".to_owned());
             return Ok(RunEvaluation::new(self.evaluate_examples(&test)?, &test, notes));
         }

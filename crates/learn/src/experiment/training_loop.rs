@@ -14,20 +14,21 @@ use xpr_run::{Manifest, RunFile, RunFolder, StepReport, TrainConfig};
 /// The number of steps for which a line of metrics is recorded.
 const STEPS_PER_LINE: usize = 10;
 
-/// Restores the checkpoint of a folder, whose parser must have these rules, items and words. If there is none, records them. Returns whether
-/// there is one.
+/// Restores the checkpoint of a folder, whose parser must have these rules, items and words, and takes `steps` steps. If there is none, records
+/// them. Returns whether there is one.
 pub(super) fn begin_or_restore(
     trainer: &mut Trainer,
     (grammar, words): (&GrammarRecord, &[String]),
+    steps: usize,
     folder: &RunFolder,
     observer: &mut dyn Observer,
 ) -> Result<bool, ExperimentError> {
     let manifest = Manifest::read(folder)?;
     let manifest = manifest.as_ref();
     let Some(content) = folder.read_optional(RunFile::Checkpoint, manifest)? else {
-        // Such as that of a parser that was taught: beginning anew would replace it by another one.
-        if folder.is_finished() {
-            let message = "there is no checkpoint to go on from, and the run is finished";
+        // Beginning anew would replace the parser by another one, such as one that was taught, unless it is one that takes no steps.
+        if folder.is_finished() && !(steps == 0 && is_recorded(trainer, folder, manifest)?) {
+            let message = "there is no checkpoint to go on from, and the run is finished; `xpr eval` evaluates it again";
             return Err(folder.content_error(RunFile::Checkpoint, message).into());
         }
         folder.write_json(RunFile::Grammar, grammar)?;
@@ -49,6 +50,15 @@ pub(super) fn begin_or_restore(
     }
     observer.resumed(trainer.steps_taken());
     Ok(true)
+}
+
+/// Returns whether the parser of a folder has the weights of a trainer.
+fn is_recorded(
+    trainer: &Trainer,
+    folder: &RunFolder,
+    manifest: Option<&Manifest>,
+) -> Result<bool, ExperimentError> {
+    Ok(folder.read_checked(RunFile::Model, manifest)? == write_model(trainer.parser().parameters()))
 }
 
 /// Takes the remaining steps, and records the trained model.

@@ -151,7 +151,9 @@ impl Config {
         let in_file = in_file.iter().filter(|key| is_meant(key) && !in_flags.contains(key));
         let ignored =
             |key: &String| self.ignored(key).map(|reason| IgnoredSetting { key: key.clone(), reason });
-        in_file.chain(in_flags).filter_map(ignored).collect()
+        // Projects name no test file.
+        let is_nothing = |key: &str| key == "data.test" && self.data.test.as_os_str().is_empty();
+        in_file.chain(in_flags).filter(|key| !is_nothing(key)).filter_map(ignored).collect()
     }
 
     /// Returns the settings in which two experiments differ and that have an influence on their results. Word vectors are
@@ -259,6 +261,7 @@ mod tests {
         let file = "[data]\ntest = \"test.tsv\"\nheld_out = 5\n";
         assert_eq!(read_with_ignored(file, &[]).1, ["data.test"]);
         assert_eq!(read_with_ignored(file, &["data.held_out=0"]).1, [""; 0]);
+        assert_eq!(read_with_ignored("[data]\ntest = \"\"\nheld_out = 5\n", &[]).1, [""; 0]);
         assert_eq!(read_with_ignored("[data]\nheld_out = 5\n", &["data.test=test.tsv"]).1, ["data.test"]);
     }
 
